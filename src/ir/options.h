@@ -1,0 +1,21 @@
+/* options.h: what a compilation is asked for. Plain data; src/driver and the public API fill it, passes and codegen read it. */
+#ifndef TG_OPTIONS_H
+#define TG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tg_interface { TG_INTERFACE_C, TG_INTERFACE_PACKED };
+
+typedef struct tg_options {
+    const char *prefix;             /* of every external symbol; default tvmgen_default. Checked: tg_prefix_check() */
+    const char *target;             /* TVM target string: "c -mcpu=cortex-m4"; default "c" */
+    enum tg_interface interface_api;
+    bool unpacked_api;              /* operators take plain pointers; set unless -unpacked-api=0 or the packed interface */
+    int32_t workspace_align, constant_align;    /* bytes, powers of two; default 16 */
+    const char *entry;              /* Relay function compiled as the model; default "main" */
+    bool keep_layout;               /* leave NCHW as it is */
+    bool keep_schedule;             /* leave loops from text as they are */
+} tg_options;
+
+#endif
