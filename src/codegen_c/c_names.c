@@ -25,13 +25,13 @@ static const char *const words[] = {
     /* C++ */
     "and", "and_eq", "atomic_cancel", "atomic_commit", "atomic_noexcept", "bitand", "bitor", "catch", "char8_t", "char16_t",
     "char32_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constinit",
-    "decltype", "delete", "dynamic_cast", "explicit", "export", "final", "friend", "import", "module", "mutable", "namespace",
-    "new", "noexcept", "not", "not_eq", "operator", "or", "or_eq", "override", "private", "protected", "public", "reflexpr",
+    "decltype", "delete", "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace",
+    "new", "noexcept", "not", "not_eq", "operator", "or", "or_eq", "private", "protected", "public", "reflexpr",
     "reinterpret_cast", "requires", "static_cast", "synchronized", "template", "this", "throw", "try", "typeid", "typename",
     "using", "virtual", "wchar_t", "xor", "xor_eq", "std",
     /* macros that are not spelled like macros, and those of compilers for small machines */
-    "errno", "I", "unix", "linux", "i386", "sun", "sparc", "mips", "vax", "m68k", "hpux", "near", "far", "huge", "small", "pascal",
-    "cdecl", "interrupt", "reentrant", "data", "idata", "pdata", "xdata", "code", "bit", "sbit", "sfr", "min", "max", "assert",
+    "errno", "I", "unix", "linux", "i386", "sun", "sparc", "mips", "vax", "m68k", "hpux", "near", "far", "huge", "pascal",
+    "cdecl", "interrupt", "reentrant", "sbit", "sfr", "min", "max", "assert",
     "offsetof", "setjmp", "stdin", "stdout", "stderr", "signgam", "va_arg", "va_copy", "va_end", "va_start", "NULL", "EOF", "NAN",
     "INFINITY", "BUFSIZ", "TRUE", "FALSE", "DOMAIN", "SING", "OVERFLOW", "UNDERFLOW", "PLOSS", "TLOSS", "HUGE", "MAXFLOAT",
     "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "CHAR_BIT", "RAND_MAX", "PI", "main",
@@ -51,20 +51,15 @@ static const char *const words[] = {
     "abort", "abs", "atexit", "atof", "atoi", "atol", "bsearch", "calloc", "clock", "div", "exit", "free", "getenv", "labs", "ldiv",
     "llabs", "malloc", "qsort", "rand", "realloc", "srand", "strtod", "strtol", "system", "memchr", "memcmp", "memcpy", "memmove",
     "memset", "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncat", "strncmp", "strncpy", "strrchr", "strstr", "strtok",
-    "strdup", "bcmp", "bcopy", "bzero", "ffs", "index", "rindex", "printf", "fprintf", "sprintf", "snprintf", "puts", "putchar",
+    "strdup", "bcmp", "bcopy", "bzero", "ffs", "rindex", "printf", "fprintf", "sprintf", "snprintf", "puts", "putchar",
     "scanf", "fopen", "fclose", "fread", "fwrite", "getc", "gets", "putc", "remove", "rename", "isalpha", "isdigit", "islower",
-    "isspace", "isupper", "tolower", "toupper", "time", "signal", "raise", "longjmp", "alloca", "select", "read", "write", "open",
-    "close", "link", "access", "FILE", "size_t", "ptrdiff_t", "ssize_t", "div_t", "time_t", "va_list", "jmp_buf", "max_align_t",
+    "isspace", "isupper", "tolower", "toupper", "signal", "raise", "longjmp", "alloca",
+    "FILE", "size_t", "ptrdiff_t", "ssize_t", "div_t", "time_t", "va_list", "jmp_buf", "max_align_t",
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "intmax_t",
     "uintmax_t", "int_fast8_t", "int_least8_t", "uint", "ushort", "ulong", "half",
     /* what the packed convention brings */
     "DLTensor", "DLDevice", "DLDataType", "DLManagedTensor", "TVMValue", "TVMFunctionHandle", "TVMFuncCall"
 };
-
-/* A few of the words above are names that people give to variables and that only old compilers for small machines reserve.
- * They are harmless as members of structs and in prefixes, and inside static code those compilers are not the target. */
-static const char *const harmless[] = { "data", "code", "bit", "idata", "pdata", "xdata", "small", "index", "link", "access",
-                                        "read", "write", "open", "close", "select", "time", "code", "module", "import", "final" };
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -94,23 +89,18 @@ static bool in_family(const char *n)
     return begins(n, "TIRGEN_") || begins(n, "kTVM") || begins(n, "kDL");
 }
 
-static bool in_list(const char *name, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; ++i)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
-}
-
 bool c_is_reserved(const char *name)
 {
-    return in_family(name) || (in_list(name, words, TG_COUNT(words)) && !in_list(name, harmless, TG_COUNT(harmless)));
+    for (size_t i = 0; i < TG_COUNT(words); ++i)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return in_family(name);
 }
 
 bool c_is_identifier(const char *name)
 {
-    if (!is_word(name[0]) || is_digit(name[0]))
-        return name[0] == '_' && name[1] != '\0' && c_is_identifier(name + 1 + (is_digit(name[1]) ? 1 : 0));
+    if (is_digit(name[0]) || name[0] == '\0')
+        return false;
     for (const char *p = name; *p != '\0'; ++p)
         if (!is_word(*p) && *p != '_')
             return false;
@@ -256,8 +246,8 @@ const char *tg_prefix_check(const char *prefix)
         if (p[0] == '_' && p[1] == '\0')
             return "ends with an underscore, which would give two in a row in every symbol";
     }
-    if (strlen(prefix) > SIGNIFICANT - 30)
-        return "is longer than 33 characters: its symbols would pass the 63 that C99 tells apart";
+    if (strlen(prefix) + strlen("_run_with_workspace") > SIGNIFICANT)
+        return "is longer than 44 characters: its symbols would pass the 63 that C99 tells apart";
     if (in_family(prefix))
         return "belongs to a family of names that headers define as macros";
     if (c_is_reserved(prefix))

@@ -78,6 +78,14 @@ void tirc_progress_pause(tirc_progress *p)
     tirc_progress_step(p, NULL);
 }
 
+void tirc_progress_wipe(tirc_progress *p)
+{
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    wipe(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
 void tirc_progress_free(tirc_progress *p)
 {
     if (p == NULL) return;

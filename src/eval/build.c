@@ -142,10 +142,11 @@ static bool add_ok(int64_t a, int64_t c, int64_t *out)
 
 static bool mul_ok(int64_t a, int64_t c, int64_t *out)
 {
-    if (a > INT32_MAX || a < -INT32_MAX || c > INT32_MAX || c < -INT32_MAX) {
-        if (a != 0 && c != 0 && a != 1 && c != 1)
-            return false;
-    }
+    if (a == INT64_MIN || c == INT64_MIN)
+        return false;
+    int64_t size_a = a < 0 ? -a : a, size_c = c < 0 ? -c : c;
+    if (size_a != 0 && size_c > INT64_MAX / size_a)
+        return false;
     *out = a * c;
     return true;
 }
@@ -201,6 +202,14 @@ static bool result_range(const tg_build *b, const tg_ins *in, int64_t *lo, int64
         return product_range(x, y, lo, hi);
     case TG_OP_MUL_ADD:
         return product_range(y, &scale, &plo, &phi) && add_ok(x->lo, plo, lo) && add_ok(x->hi, phi, hi);
+    case TG_OP_MUL_SIZE:
+        *lo = 0;
+        *hi = TG_SIZE_CAP;
+        if (x->lo >= 0 && y->lo >= 0 && mul_ok(x->hi, y->hi, &phi) && phi < TG_SIZE_CAP) {
+            *lo = x->lo * y->lo;
+            *hi = phi;
+        }
+        return true;
     case TG_OP_DIV: case TG_OP_FLOOR_DIV: case TG_OP_DIV_U:
         return y->constant && quotient_range((enum tg_opcode)in->op, x, b->value[in->c].i, lo, hi);
     case TG_OP_MOD: case TG_OP_FLOOR_MOD: case TG_OP_MOD_U:
@@ -418,7 +427,7 @@ void tg_build_loop_end(tg_build *b, const tg_ins *head, size_t nhead)
 static bool is_commutative(enum tg_opcode op)
 {
     switch (op) {
-    case TG_OP_ADD: case TG_OP_MUL: case TG_OP_ADD_32: case TG_OP_MUL_32: case TG_OP_EQ: case TG_OP_NE: case TG_OP_AND:
+    case TG_OP_ADD: case TG_OP_MUL: case TG_OP_MUL_SIZE: case TG_OP_ADD_32: case TG_OP_MUL_32: case TG_OP_EQ: case TG_OP_NE: case TG_OP_AND:
     case TG_OP_OR: case TG_OP_XOR: case TG_OP_MIN: case TG_OP_MAX:
         return true;
     default:
@@ -459,7 +468,7 @@ static uint32_t identity(tg_build *b, const tg_ins *in)
     switch (in->op) {
     case TG_OP_ADD: case TG_OP_SUB: case TG_OP_OR: case TG_OP_XOR: case TG_OP_SHL: case TG_OP_SHR:
         return v == 0 ? in->b : TG_NO_REG;
-    case TG_OP_MUL:
+    case TG_OP_MUL: case TG_OP_MUL_SIZE:
         return v == 1 ? in->b : v == 0 ? in->c : TG_NO_REG;
     case TG_OP_DIV: case TG_OP_FLOOR_DIV: case TG_OP_DIV_U:
         return v == 1 ? in->b : TG_NO_REG;

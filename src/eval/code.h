@@ -124,6 +124,7 @@ typedef struct tg_vm {
 typedef struct tg_arg { enum tg_arg_kind kind; tg_reg v; const DLTensor *t; } tg_arg;
 
 enum { TG_EVAL_MAX_DEPTH = 200 };
+#define TG_SIZE_CAP ((int64_t)1 << 58)          /* sizes that do not fit any memory; a sum of 16 still fits int64 */
 #define TG_EVAL_MAX_BYTES ((int64_t)1 << 34)    /* memory of one activation or allocation */
 
 /* compile.c: the function, compiled once; NULL after an error. */

@@ -199,12 +199,12 @@ static int pattern_of(DLDataType d)
     return tg_is_float(d) ? 0xff : 0x7f;        /* nan; else a large number */
 }
 
-/* One operand that is the product of extents. */
+/* The number of elements: an extent below 0 counts as 0. */
 static uint32_t product(tg_comp *c, size_t n, const tg_val *extent)
 {
-    uint32_t p = tg_build_int(&c->b, 1);
+    uint32_t p = tg_build_int(&c->b, 1), zero = tg_build_int(&c->b, 0);
     for (size_t i = 0; i < n; ++i)
-        p = tg_build_op(&c->b, TG_OP_MUL, p, extent[i].reg, 0, 0);
+        p = tg_build_op(&c->b, TG_OP_MUL_SIZE, p, tg_build_op(&c->b, TG_OP_MAX, extent[i].reg, zero, 0, 0), 0, 0);
     return p;
 }
 

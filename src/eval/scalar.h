@@ -61,6 +61,13 @@ static inline int64_t mod_floor(int64_t a, int64_t b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+static inline int64_t mul_size(int64_t a, int64_t b, int64_t cap)
+{
+    if (a < 0 || b < 0 || (a != 0 && b > cap / a))
+        return cap;
+    return a * b;
+}
+
 static inline uint64_t shift_left(uint64_t a, int64_t count, int64_t width)
 {
     return count < 0 || count >= width ? 0 : a << count;

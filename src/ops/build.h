@@ -48,6 +48,7 @@ typedef struct tg_at { uint32_t n; tg_expr ix[TG_MAX_NDIM]; } tg_at;
 static inline void tg_at_push(tg_at *at, tg_expr e) { at->ix[at->n++] = e; }
 
 int64_t tg_extent(const tg_buffer *b, uint32_t axis);
+void tg_lower_wide(tg_lower *lo);                               /* index arithmetic of this operator needs 64 bits */
 /* Begins a block (name NULL: the operator's) with one spatial axis for each dimension of @p out. */
 tg_block_build *tg_begin_over(tg_lower *lo, const char *name, const tg_buffer *out, tg_at *at);
 const char *tg_axis_letter(uint32_t i);                         /* "i", "j", "k", "m" … */

@@ -179,26 +179,21 @@ static tg_expr reduce_axis(tg_block_build *b, tg_ctx *cx, const tg_window *w)
     return tg_reduce(b, tg_format(cx, "k%c", w->letter - 'A' + 'a'), w->kernel);
 }
 
-/* Channels that one output channel sees: all of its group; one that needs no loop when each group has one. */
+/* Where an output channel reads: the data's channel and the kernel's I and O. */
 typedef struct channels { tg_expr data, kernel_i, kernel_o; } channels;
 
-static channels channels_of(tg_lower *lo, tg_block_build *b, const conv *c, tg_expr oc, bool transposed, bool late, tg_expr *ic)
+/* @p ic runs over the channels of the group; NULL when a group has one. */
+static channels channels_of(tg_lower *lo, const conv *c, tg_expr oc, tg_expr ic, bool transposed)
 {
     tg_ctx *cx = lo->cx;
     int64_t in_group = c->cin / c->groups, out_group = c->cout / c->groups;
-    tg_expr group = tg_floordivi(cx, oc, out_group > 0 ? out_group : 1);
+    tg_expr group = c->groups == 1 ? tg_ix(lo, 0) : tg_floordivi(cx, oc, out_group > 0 ? out_group : 1);
     if (c->multiplier)
         return (channels){ tg_floordivi(cx, oc, c->ki), tg_floormodi(cx, oc, c->ki), tg_floordivi(cx, oc, c->ki) };
-    if (c->groups > 1 && in_group == 1)
-        return (channels){ group, transposed ? group : tg_ix(lo, 0), transposed ? tg_floormodi(cx, oc, out_group) : oc };
-    if (!late)
-        *ic = tg_reduce(b, "ic", in_group);
-    if (*ic == NULL)
-        return (channels){ NULL, NULL, NULL };
-    tg_expr data = c->groups == 1 ? *ic : tg_add(cx, tg_muli(cx, group, in_group), *ic);
+    tg_expr inner = ic != NULL ? ic : tg_ix(lo, 0), data = tg_add(cx, tg_muli(cx, group, in_group), inner);
     if (transposed)
         return (channels){ data, data, c->groups == 1 ? oc : tg_floormodi(cx, oc, out_group) };
-    return (channels){ data, *ic, oc };
+    return (channels){ data, inner, oc };
 }
 
 /* acc[n, oc, y…] += data[n, ic, y·stride + ky·dilation…] · weight[oc, ic, ky…]; mirrored kernels run from their end. */
@@ -212,16 +207,19 @@ static void conv_block(tg_lower *lo, const conv *c, const tg_buffer *data, const
         tg_at_push(&to, tg_spatial(b, tg_layout_axis_name(cx, &c->out, k, "o"), tg_extent(out, k)));
     tg_layout_primary(cx, &c->out, &to, at);
     tg_expr oc = at['C' - 'A'];
-    bool late = c->data.axis[c->data.n - 1].letter == 'C' && !c->data.axis[c->data.n - 1].inner;   /* channels run innermost */
-    channels ch = channels_of(lo, b, c, oc, mirrored, late, &ic);
+    bool loop = !c->multiplier && (c->groups == 1 || c->cin != c->groups);
+    bool last = c->data.axis[c->data.n - 1].letter == 'C' && !c->data.axis[c->data.n - 1].inner;   /* channels run innermost */
+    if (loop && !last)
+        ic = tg_reduce(b, "ic", c->cin / c->groups);
     for (int i = 0; i < c->n; ++i) {
         const tg_window *w = &c->w[i];
         tg_expr tap = reduce_axis(b, cx, w), y = tg_muli(cx, at[w->letter - 'A'], w->stride);
         in[w->letter - 'A'] = tg_add(cx, y, tg_muli(cx, tap, w->dilation));
         kernel[w->letter - 'A'] = mirrored ? tg_sub(cx, tg_ix(lo, w->kernel - 1), tap) : tap;
     }
-    if (ch.data == NULL)
-        ch = channels_of(lo, b, c, oc, mirrored, false, &ic);
+    if (loop && last)
+        ic = tg_reduce(b, "ic", c->cin / c->groups);
+    channels ch = channels_of(lo, c, oc, ic, mirrored);
     in['N' - 'A'] = at['N' - 'A'];
     in['C' - 'A'] = ch.data;
     kernel['O' - 'A'] = ch.kernel_o;

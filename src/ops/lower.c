@@ -373,6 +373,11 @@ const tg_buffer *tg_lower_temp(tg_lower *lo, const char *hint, const tg_type *ty
     return b;
 }
 
+void tg_lower_wide(tg_lower *lo)
+{
+    lo->prim->too_wide = true;
+}
+
 const tg_node *tg_ix(tg_lower *lo, int64_t v)
 {
     return tg_int(lo->cx, lo->index, v);

@@ -1,0 +1,194 @@
+/* tirc.c: the command: text of tensor compilers in, C files or text out. Exit status 0 good, 1 the input is wrong, 2 the
+ * command line is wrong. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/module.h"
+#include "job.h"
+#include "output.h"
+#include "run.h"
+#include "session.h"
+
+/* ---- C files ---- */
+
+static int file_open(void *user, const char *name)
+{
+    return tirc_output_open(user, name) ? 0 : 1;
+}
+
+static int file_bytes(void *user, const char *at, size_t n)
+{
+    return tirc_output_bytes(user, at, n) ? 0 : 1;
+}
+
+static int file_close(void *user)
+{
+    return tirc_output_close(user) ? 0 : 1;
+}
+
+int tirc_emit(tirc_job *job, tirc_output *to)
+{
+    tirgen_files files = { file_open, file_bytes, file_close, to };
+    tirgen_status status;
+    tirc_progress_step(job->progress, "writing C");
+    status = tirgen_emit_c(job->ctx, &files);
+    tirc_progress_pause(job->progress);
+    if (status != TIRGEN_OK) return tirc_exit_status(status);
+    return tirc_output_commit(to) ? 0 : 1;
+}
+
+static void tell_sizes(tirc_job *job, const tirc_output *to)
+{
+    tirgen_report r;
+    if (!tirc_option_on(job->args, TIRC_VERBOSE)) return;
+    for (size_t i = 0; i < tirc_output_count(to); ++i) tirc_say("wrote %s", tirc_output_path(to, i));
+    if (tirgen_get_report(job->ctx, &r) == TIRGEN_OK)
+        tirc_say("%zu kernels, %zu bytes of weights, %zu bytes of workspace (bound %zu)", r.nkernels, r.constant_bytes,
+                 r.workspace_bytes, r.workspace_bound);
+}
+
+static int emit_files(tirc_job *job)
+{
+    const char *dir = tirc_option(job->args, TIRC_OUTPUT);
+    tirc_output *to;
+    int status = tirc_job_compile(job, NULL);
+    if (status != 0) return status;
+    to = tirc_output_new(dir == NULL ? job->prefix : dir);
+    status = tirc_emit(job, to);
+    if (status == 0) tell_sizes(job, to);
+    tirc_output_free(to);
+    return status;
+}
+
+/* ---- text ---- */
+
+/* -emit=KIND: the level it names and the pass after which a module is there. */
+static const struct { const char *kind, *last, *what; enum tg_level level; } texts[] = {
+    { "relay", "infer-types", "Relay", TG_LEVEL_RELAY },
+    { "tensorir", "lower-ops", "TensorIR", TG_LEVEL_TENSORIR },
+    { "tir", NULL, "loop", TG_LEVEL_LOOP },
+};
+
+static int write_stdout(void *user, const char *bytes, size_t n)
+{
+    (void)user;
+    return fwrite(bytes, 1, n, stdout) == n ? 0 : 1;
+}
+
+static int print_to_stdout(tirc_job *job)
+{
+    tirgen_status status = tirgen_print(job->ctx, write_stdout, NULL);
+    if (fflush(stdout) == 0 && status == TIRGEN_OK) return 0;
+    if (status == TIRGEN_OK || status == TIRGEN_EIO) tirc_say("cannot write standard output: %s", strerror(errno));
+    return 1;
+}
+
+static int print_to_file(tirc_job *job, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = tirc_copy(path);
+    tirc_output *to;
+    tirgen_status status = TIRGEN_EIO;
+    bool good;
+    dir[slash == NULL ? 0 : slash == path ? 1 : slash - path] = '\0';
+    to = tirc_output_new(dir);
+    good = tirc_output_open(to, slash == NULL ? path : slash + 1);
+    if (good) status = tirgen_print(job->ctx, file_bytes, to);
+    good = good && tirc_output_close(to) && status == TIRGEN_OK && tirc_output_commit(to);
+    tirc_output_free(to);
+    free(dir);
+    return good ? 0 : 1;
+}
+
+static int emit_text(tirc_job *job, const char *kind, const char *last)
+{
+    const char *path = tirc_option(job->args, TIRC_OUTPUT);
+    int status;
+    size_t k = 0;
+    while (k < TG_COUNT(texts) && (kind == NULL || strcmp(texts[k].kind, kind) != 0)) ++k;
+    status = tirc_job_compile(job, last != NULL || k == TG_COUNT(texts) ? last : texts[k].last);
+    if (status != 0) return status;
+    if (k < TG_COUNT(texts)) {
+        enum tg_level level = tg_module_level(tg_session_of(job->ctx)->module);
+        if (level != texts[k].level) {
+            tirc_say("-emit=%s: the module is at %s level%s%s; say -emit=%s", kind, texts[level].what,
+                     last == NULL ? "" : " after ", last == NULL ? "" : last, texts[level].kind);
+            return 2;
+        }
+    }
+    return path == NULL ? print_to_stdout(job) : print_to_file(job, path);
+}
+
+/* ---- main ---- */
+
+static void list_passes(void)
+{
+    for (size_t i = 0; tirgen_pass_name(i) != NULL; ++i) printf("%-20s %s\n", tirgen_pass_name(i), tirgen_pass_help(i));
+}
+
+/* What the table of options cannot say. */
+static bool check_args(const tirc_args *args)
+{
+    const char *emit = tirc_option(args, TIRC_EMIT), *stop = tirc_option(args, TIRC_STOP_AFTER);
+    const char *print = tirc_option(args, TIRC_PRINT_AFTER);
+    if (args->nmodels == 0) {
+        tirc_say("no model is named; tirc --help shows how");
+        return false;
+    }
+    if (stop != NULL && !tirc_check_pass(TIRC_STOP_AFTER, stop)) return false;
+    if (print != NULL && strcmp(print, "all") != 0 && !tirc_check_pass(TIRC_PRINT_AFTER, print)) return false;
+    if (stop != NULL && emit != NULL && strcmp(emit, "c") == 0) {
+        tirc_say("options '-stop-after' and '-emit=c' exclude each other: C needs all passes");
+        return false;
+    }
+    return true;
+}
+
+static int compile(const tirc_args *args, tirc_progress *progress)
+{
+    const char *emit = tirc_option(args, TIRC_EMIT), *stop = tirc_option(args, TIRC_STOP_AFTER);
+    tirc_job job;
+    int status = tirc_job_begin(&job, args, progress);
+    if (status == 0) status = tirc_job_read(&job);
+    if (status == 0 && stop == NULL && (emit == NULL || strcmp(emit, "c") == 0))
+        status = emit_files(&job);
+    else if (status == 0)
+        status = emit_text(&job, emit, stop);
+    tirc_job_end(&job);
+    return status;
+}
+
+static int work(const tirc_args *args, const char *argv0)
+{
+    tirc_progress *progress;
+    int status;
+    if (!check_args(args)) return 2;
+    progress = tirc_progress_new();
+    switch (args->mode) {
+    case TIRC_VERIFY: status = tirc_verify(args, progress, argv0); break;
+    case TIRC_RUN: status = tirc_run(args, progress, argv0); break;
+    default: status = compile(args, progress); break;
+    }
+    tirc_progress_free(progress);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    tirc_args args;
+    int status = 0;
+    if (!tirc_options_read(&args, argc, argv))
+        status = 2;
+    else if (tirc_option_on(&args, TIRC_HELP))
+        tirc_options_help(stdout);
+    else if (tirc_option_on(&args, TIRC_VERSION))
+        printf("tirc %s\n", TIRGEN_VERSION);
+    else if (tirc_option_on(&args, TIRC_LIST_PASSES))
+        list_passes();
+    else
+        status = work(&args, argv[0]);
+    if (status == 0 && fflush(stdout) != 0) status = 1;
+    tirc_options_free(&args);
+    return status;
+}
