@@ -11,6 +11,10 @@ bool tg_parse_any(tg_ctx *cx, tg_module *m, tg_source *src);
 bool tg_parse_relay(tg_ctx *cx, tg_module *m, tg_source *src);
 bool tg_parse_tvmscript(tg_ctx *cx, tg_module *m, tg_source *src);
 
+/* The type that the comment behind a call, tuple or constant of Relay text gives it (ty=...), found by the node's place; NULL
+ * when there is none. What TVM inferred, to compare with what we infer. */
+const tg_type *tg_relay_annotated_type(tg_ctx *cx, tg_span at);
+
 /* Named tensors of a parameter file. */
 typedef struct tg_param { const tg_name *name; tg_tensor *value; } tg_param;
 typedef struct tg_params { size_t n; tg_param *at; } tg_params;

@@ -1,9 +1,8 @@
 /* tvmscript_text.c: the scanner's longer actions: indentation, numbers, string literals, the metadata section. */
 #include "tvmscript_text.h"
+#include "number.h"
 #include "ir/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void fail_at(tg_script *p, tg_span at, const char *message)
@@ -149,36 +148,32 @@ static bool short_decimal(uint64_t digits, long exponent, double *out)
     return true;
 }
 
-/* The double nearest to a decimal text. The digits go to strtod() as an integer with an exponent, so that the decimal
- * point of the locale is not asked for. */
-static double decimal_value(tg_script *p, const char *text, size_t n)
+/* The double nearest to a decimal text. */
+static double decimal_value(tg_script *p, tg_span at, const char *text, size_t n)
 {
-    char *plain = tg_temp(p->cx, n + 32);
+    char *plain = tg_temp(p->cx, n + 1);
     size_t k = 0, i = 0;
-    long exponent = 0, written = 0, sign = 1;
+    long exponent = 0;
     uint64_t digits = 0;
     bool point = false;
-    for (; i < n && text[i] != 'e' && text[i] != 'E'; ++i) {
-        if (text[i] == '.')
-            point = true;
-        else if (text[i] != '_') {
+    for (i = 0; i < n; ++i)
+        if (text[i] != '_')
             plain[k++] = text[i];
-            exponent -= point;
-            digits = digits >> 53 != 0 ? UINT64_MAX : digits * 10 + (uint64_t)(text[i] - '0');
+    for (i = 0; i < k && (plain[i] == '.' || (plain[i] >= '0' && plain[i] <= '9')); ++i) {
+        if (plain[i] == '.') {
+            point = true;
+            continue;
         }
+        exponent -= point;
+        digits = digits >> 53 != 0 ? UINT64_MAX : digits * 10 + (uint64_t)(plain[i] - '0');
     }
-    for (++i; i < n; ++i) {
-        if (text[i] == '-')
-            sign = -1;
-        else if (text[i] >= '0' && text[i] <= '9' && written < 100000000)
-            written = written * 10 + (text[i] - '0');
-    }
-    exponent += sign * written;
     double value;
-    if (short_decimal(digits, exponent, &value))
+    if (i == k && short_decimal(digits, exponent, &value))
         return value;
-    snprintf(plain + k, 32, "e%ld", exponent);
-    return strtod(plain, NULL);
+    tg_decimal d = { 0, 0 };
+    if (!tg_read_decimal(p->cx, plain, k, &d))
+        fail_at(p, at, "this is no number");
+    return d.f64;
 }
 
 static tg_syn *integer(tg_script *p, tg_span at, uint64_t mag)
@@ -191,7 +186,7 @@ static tg_syn *integer(tg_script *p, tg_span at, uint64_t mag)
 tg_syn *tg_script_float(tg_script *p, tg_span at, const char *text, size_t n)
 {
     tg_syn *s = tg_syn_new(p, TG_SYN_FLOAT, at);
-    s->u.f = decimal_value(p, text, n);
+    s->u.f = decimal_value(p, at, text, n);
     return s;
 }
 
@@ -232,25 +227,33 @@ tg_syn *tg_script_radix(tg_script *p, tg_span at, const char *text, size_t n)
 /* ---- string literals ---- */
 
 /* Where the bytes of a literal go: to a metadata reader, or into a growing buffer. Small pieces are gathered first. */
-typedef struct sink { tg_meta *meta; char *at; size_t n, cap; } sink;
+typedef struct sink { tg_meta *meta; char *at; size_t n, cap; uint32_t place; } sink;
 
 enum { GATHER = 4096 };
 
 static bool drain(sink *to)
 {
-    bool good = to->n == 0 || tg_meta_feed(to->meta, to->at, to->n);
+    if (to->n == 0)
+        return true;
+    tg_meta_place(to->meta, to->place);
+    bool good = tg_meta_feed(to->meta, to->at, to->n);
     to->n = 0;
     return good;
 }
 
-static bool put(tg_script *p, sink *to, const char *bytes, size_t n)
+/* @p place: where in the source the bytes stand. */
+static bool put(tg_script *p, sink *to, uint32_t place, const char *bytes, size_t n)
 {
     if (to->meta != NULL && (n > GATHER || to->n + n > GATHER)) {
         if (!drain(to))
             return false;
-        if (n > GATHER)
+        if (n > GATHER) {
+            tg_meta_place(to->meta, place);
             return tg_meta_feed(to->meta, bytes, n);
+        }
     }
+    if (to->n == 0)
+        to->place = place;
     if (to->n + n > to->cap) {
         size_t cap = to->cap * 2 > to->n + n ? to->cap * 2 : to->n + n + GATHER;
         char *grown = tg_temp(p->cx, cap);
@@ -328,7 +331,7 @@ static bool literal(tg_script *p, tg_span at, char quote, bool triple, bool raw,
         const char *run = s;
         while (s < end && *s != quote && *s != '\\' && (triple || *s != '\n'))
             ++s;
-        if (s > run && !put(p, to, run, (size_t)(s - run)))
+        if (s > run && !put(p, to, (uint32_t)(run - text), run, (size_t)(s - run)))
             return false;
         if (s == end || *s == '\n') {
             fail_at(p, at, "this string is not closed");
@@ -337,8 +340,9 @@ static bool literal(tg_script *p, tg_span at, char quote, bool triple, bool raw,
         if (*s == quote) {
             if (!triple || (end - s >= 3 && s[1] == quote && s[2] == quote))
                 break;
-            if (!put(p, to, s++, 1))
+            if (!put(p, to, (uint32_t)(s - text), s, 1))
                 return false;
+            ++s;
             continue;
         }
         char out[8];
@@ -352,9 +356,9 @@ static bool literal(tg_script *p, tg_span at, char quote, bool triple, bool raw,
         } else {
             used = escape(s, end, out, &n);
         }
-        s += used;
-        if (!put(p, to, out, n))
+        if (!put(p, to, (uint32_t)(s - text), out, n))
             return false;
+        s += used;
     }
     p->at = (uint32_t)(s - text) + (triple ? 3 : 1);
     return to->meta == NULL || drain(to);
@@ -368,7 +372,7 @@ static bool is_triple(const char *text, size_t n)
 
 const tg_name *tg_script_string(tg_script *p, tg_span *at, const char *text, size_t n)
 {
-    sink to = { NULL, NULL, 0, 0 };
+    sink to = { 0 };
     bool raw = text[0] == 'r' || text[0] == 'R';
     if (!literal(p, *at, text[n - 1], is_triple(text, n), raw, &to))
         return NULL;
@@ -391,7 +395,7 @@ static bool meta_ends(tg_script *p, tg_script_meta meta)
 bool tg_script_metadata(tg_script *p, tg_span at, const char *text, size_t n)
 {
     tg_script_meta meta = { at.begin, false, tg_meta_new(p->cx, at) };
-    sink to = { meta.meta, tg_temp(p->cx, GATHER), 0, GATHER };
+    sink to = { .meta = meta.meta, .at = tg_temp(p->cx, GATHER), .cap = GATHER };
     if (!literal(p, at, text[n - 1], is_triple(text, n), false, &to)) {
         p->failed = true;
         return false;
@@ -427,6 +431,7 @@ bool tg_script_legacy_metadata(tg_script *p, tg_span at)
         else if (!quoted)
             depth = c == '{' || c == '[' ? depth + 1 : c == '}' || c == ']' ? depth - 1 : depth;
     } while (depth > 0);
+    tg_meta_place(meta.meta, begin);
     if (!tg_meta_feed(meta.meta, s + begin, p->at - begin)) {
         p->failed = true;
         return false;

@@ -146,6 +146,35 @@ static bool set_interface(tg_ctx *cx, const setting *s, tg_options *o)
     return true;
 }
 
+/* x=1,3,32,32; the name ends at the last =, and no extents are those of a scalar. */
+static bool set_shape(tg_ctx *cx, const setting *s, tg_options *o)
+{
+    const char *equals = strrchr(s->value, '='), *p = equals != NULL ? equals + 1 : "";
+    int64_t dim[TG_MAX_NDIM];
+    uint32_t n = 0;
+    bool good = equals != NULL && equals != s->value;
+    while (good && *p != '\0') {
+        char *end;
+        errno = 0;
+        long long v = strtoll(p, &end, 10);
+        good = errno == 0 && end != p && v >= 0 && (*end == ',' || *end == '\0') && n < TG_MAX_NDIM;
+        if (good)
+            dim[n++] = v;
+        p = *end == ',' ? end + 1 : end;
+    }
+    if (!good) {
+        tg_error(cx, TG_NOWHERE, "-%s takes a parameter and its extents, as in x=1,3,32,32, not \"%s\"", s->name, s->value);
+        return false;
+    }
+    tg_shape_option *shapes = TG_ARRAY(cx, tg_shape_option, o->nshapes + 1);
+    if (o->nshapes > 0)
+        memcpy(shapes, o->shapes, o->nshapes * sizeof shapes[0]);
+    const char *name = tg_intern(cx, s->value, (size_t)(equals - s->value))->text;
+    shapes[o->nshapes++] = (tg_shape_option){ name, n, tg_copy(cx, dim, n * sizeof dim[0]) };
+    o->shapes = shapes;
+    return true;
+}
+
 static bool set_option(tg_ctx *cx, void *arg)
 {
     const setting *s = arg;
@@ -166,6 +195,8 @@ static bool set_option(tg_ctx *cx, void *arg)
         return set_switch(cx, s, &o->keep_layout);
     if (strcmp(s->name, "keep-schedule") == 0)
         return set_switch(cx, s, &o->keep_schedule);
+    if (strcmp(s->name, "shape") == 0)
+        return set_shape(cx, s, o);
     if (strcmp(s->name, "entry") == 0) {
         o->entry = tg_intern_z(cx, s->value)->text;
         return true;

@@ -45,7 +45,8 @@ TIRGEN_API void tirgen_set_diag(tirgen_ctx *ctx, tirgen_diag_fn fn, void *user);
 /**
  * Set one option by its name on the command line, without dashes.
  * @param name   prefix, target, interface-api (c, packed), unpacked-api (0, 1), workspace-byte-alignment,
- *               constant-byte-alignment (powers of two, bytes), entry, keep-layout (0, 1), keep-schedule (0, 1).
+ *               constant-byte-alignment (powers of two, bytes), entry, keep-layout (0, 1), keep-schedule (0, 1),
+ *               shape (x=1,3,32,32: extents of a parameter declared with "?"; once for each parameter).
  * @param value  Copied.
  * @retval TIRGEN_EOPTION  Unknown name, or a value outside its range; the diagnostic says which values there are.
  */

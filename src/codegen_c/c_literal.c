@@ -1,34 +1,45 @@
 /* c_literal.c: numbers that read back to the same bits, strings, and text inside comments. */
 #include "emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- integers ---- */
 
-static const char *int_text(tg_emit *e, DLDataType d, int64_t v, bool exact)
+typedef struct number { char at[40]; } number;
+
+static void set(number *t, const char *format, unsigned long long v)
 {
+    snprintf(t->at, sizeof t->at, format, v);
+}
+
+static void int_text(tg_emit *e, number *t, DLDataType d, int64_t v, bool exact)
+{
+    unsigned long long bits = (uint64_t)v, size = v < 0 ? 0 - bits : bits;
     if (tg_is_bool(d)) {
         e->need |= C_STDBOOL;
-        return v != 0 ? "true" : "false";
+        set(t, v != 0 ? "true" : "false", 0);
+    } else if (d.code == kDLUInt && d.bits == 64 && (exact || bits > UINT32_MAX)) {
+        set(t, "UINT64_C(%llu)", bits);
+    } else if (d.code == kDLUInt) {
+        set(t, d.bits >= 32 ? "%lluU" : "%llu", bits);
+    } else if (v == INT64_MIN) {
+        set(t, "INT64_MIN", 0);
+    } else if (v == INT32_MIN && d.bits == 32) {
+        set(t, "INT32_MIN", 0);     /* -2147483648 is a long, or unsigned in old compilers */
+    } else if (d.bits == 64 && (exact || size > INT32_MAX)) {
+        set(t, v < 0 ? "-INT64_C(%llu)" : "INT64_C(%llu)", size);
+    } else {
+        set(t, v < 0 ? "-%llu" : "%llu", size);
     }
-    if (d.code == kDLUInt && d.bits == 64 && (exact || (uint64_t)v > UINT32_MAX))
-        return tg_format(e->cx, "UINT64_C(%llu)", (unsigned long long)(uint64_t)v);
-    if (d.code == kDLUInt)
-        return tg_format(e->cx, d.bits >= 32 ? "%lluU" : "%llu", (unsigned long long)(uint64_t)v);
-    if (v == INT64_MIN)
-        return "INT64_MIN";
-    if (v == INT32_MIN && d.bits == 32)
-        return "INT32_MIN";         /* -2147483648 is a long, or unsigned in old compilers */
-    if (d.bits == 64 && (exact || v > INT32_MAX || v < -INT32_MAX))
-        return tg_format(e->cx, v < 0 ? "-INT64_C(%llu)" : "INT64_C(%llu)", v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v);
-    return tg_format(e->cx, "%lld", (long long)v);
 }
 
 void c_put_int(tg_emit *e, DLDataType d, int64_t v, bool exact, int outer)
 {
-    const char *text = int_text(e, d, v, exact);
-    bool bracket = text[0] == '-' && outer > C_UNARY;
-    tg_printf(e->to, bracket ? "(%s)" : "%s", text);
+    number t;
+    int_text(e, &t, d, v, exact);
+    bool bracket = t.at[0] == '-' && outer > C_UNARY;
+    tg_printf(e->to, bracket ? "(%s)" : "%s", t.at);
 }
 
 /* ---- floats ---- */
@@ -36,22 +47,21 @@ void c_put_int(tg_emit *e, DLDataType d, int64_t v, bool exact, int outer)
 void c_put_float(tg_emit *e, DLDataType d, double v, int outer)
 {
     bool is_double = d.code == kDLFloat && d.bits == 64;
-    tg_text t = tg_text_new(e->cx);
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
+    bool negative = bits >> 63 != 0, bracket = negative && outer > C_UNARY;
+    if (bracket)
+        tg_putc(e->to, '(');
     if (v != v || v - v != 0) {
         e->need |= C_MATH;
-        if (bits >> 63 != 0)
-            tg_putc(&t, '-');
-        tg_puts(&t, v != v ? "NAN" : "INFINITY");
+        tg_printf(e->to, "%s%s", negative ? "-" : "", v != v ? "NAN" : "INFINITY");
     } else {
-        tg_put_float(&t, v, is_double ? 64 : 32, true);
+        tg_put_float(e->to, v, is_double ? 64 : 32, true);
         if (!is_double)
-            tg_putc(&t, 'f');
+            tg_putc(e->to, 'f');
     }
-    const char *text = tg_text_z(&t);
-    bool bracket = text[0] == '-' && outer > C_UNARY;
-    tg_printf(e->to, bracket ? "(%s)" : "%s", text);
+    if (bracket)
+        tg_putc(e->to, ')');
 }
 
 static char *put_number(char *to, int v)

@@ -99,12 +99,28 @@ bool c_is_ring(const tg_node *n)
     return n->kind == TG_ADD || n->kind == TG_SUB || n->kind == TG_MUL;
 }
 
-static c_range raw(query *q, const tg_node *n)
+static c_range combine(const tg_node *n, c_range a, c_range b)
 {
-    c_range a = range(q, n->kid[0]), b = range(q, n->kid[1]);
     if (n->kind == TG_MUL)
         return range_mul(a, b);
     return c_range_add(a, n->kind == TG_ADD ? b : (c_range){ sat_neg(b.hi), sat_neg(b.lo) });
+}
+
+static c_range raw(query *q, const tg_node *n)
+{
+    return combine(n, range(q, n->kid[0]), range(q, n->kid[1]));
+}
+
+static c_range unwrapped(query *q, const tg_node *n)
+{
+    if (!c_is_ring(n))
+        return range(q, n);
+    if (++q->nodes > MOST_NODES || q->level > MOST_LEVELS)
+        return (c_range){ INT64_MIN, INT64_MAX };
+    ++q->level;
+    c_range a = unwrapped(q, n->kid[0]), b = unwrapped(q, n->kid[1]);
+    --q->level;
+    return combine(n, a, b);
 }
 
 static int64_t floor_of(int64_t a, int64_t b)
@@ -254,6 +270,12 @@ c_range c_raw_range(tg_emit *e, const tg_node *n)
 {
     query q = { e, 0, 0 };
     return raw(&q, n);
+}
+
+c_range c_unwrapped_range(tg_emit *e, const tg_node *n)
+{
+    query q = { e, 0, 0 };
+    return unwrapped(&q, n);
 }
 
 /* ---- floats ---- */

@@ -38,8 +38,10 @@ typedef struct c_var {
     bool used, read, stored;    /* mentioned at all; loaded from; stored through, here or by a callee */
     bool constant;              /* points into a constant or an input */
     bool escapes;               /* its address is passed on */
+    bool mixed;                 /* seen as elements of several types */
     bool local;                 /* an array of the function itself */
     bool single;                /* printed as a plain variable instead of an array of one */
+    bool measured;              /* c_update.c has looked at it */
     bool bounded;               /* the elements lie in range: always (local), or where it updates itself (others) */
     c_range range;              /* integers: of the value; pointers: of the elements */
     c_real real;                /* floats */
@@ -70,7 +72,7 @@ typedef struct c_extern {
 } c_extern;
 
 /* A constant table. */
-typedef struct c_table { const tg_tensor *tensor; const tg_name *name; const tg_name *hint; tg_span span; } c_table;
+typedef struct c_table { const tg_tensor *tensor; const tg_name *name; tg_span span; } c_table;
 
 /* An input or output of the model. */
 typedef struct c_io {
@@ -115,6 +117,9 @@ typedef struct tg_emit {
     const char *prefix, *macro; /* tvmgen_net, TVMGEN_NET */
     unsigned need;              /* enum c_need, of the file being made */
 
+    tg_text functions;          /* printed, waiting for the rest of their file */
+    bool packed_used, math_used;
+
     /* names: c_names.c */
     tg_map cell;                /* interned C name -> its cell */
     uint32_t epoch;             /* function being printed */
@@ -130,7 +135,7 @@ typedef struct tg_emit {
     TG_VEC(c_extern *) externs;
     tg_map extern_of;
     TG_VEC(c_table) table;
-    tg_map table_of;            /* tensor -> index + 1 */
+    tg_map table_of;            /* tensor, and hash of one -> index + 1 */
     TG_VEC(c_helper_use) helper;
     c_model model;
 
@@ -143,6 +148,7 @@ typedef struct tg_emit {
     const tg_var *self;         /* buffer that the current statement updates in place, known to stay in its bounds */
     const char *lane;           /* name of the lane variable of a vector statement */
     int64_t lane_at;            /* or the lane itself; -1: none */
+    const char *held;           /* array that holds the value of the vector store being printed */
     const tg_name *ret_value, *ret_code;    /* slots for results of packed calls */
     tg_map hoisted;             /* node -> name of the variable that holds it */
 } tg_emit;
@@ -183,6 +189,7 @@ void c_put_shape(tg_emit *e, DLDataType d, uint32_t ndim, const int64_t *dim);  
 /* ---- c_range.c ---- */
 c_range c_range_of(tg_emit *e, const tg_node *n);           /* of an integer or bool expression */
 c_range c_raw_range(tg_emit *e, const tg_node *n);          /* of an addition, subtraction, product before it wraps */
+c_range c_unwrapped_range(tg_emit *e, const tg_node *n);    /* the same when no sum inside wraps either */
 c_real c_real_of(tg_emit *e, const tg_node *n);
 c_range c_dtype_range(DLDataType d);
 bool c_fits(c_range r, DLDataType d);
@@ -191,8 +198,9 @@ c_range c_range_add(c_range a, c_range b);
 c_range c_range_scale(c_range a, int64_t times);            /* a added up 0 to @p times times */
 bool c_is_ring(const tg_node *n);                           /* ADD, SUB, MUL */
 
-/* ---- c_scan.c, c_flow.c ---- */
+/* ---- c_scan.c, c_flow.c, c_update.c ---- */
 bool c_scan(tg_emit *e);                                    /* functions to print and facts about them */
+bool c_follow_pointers(tg_emit *e);                         /* const, element types, functions that stand elsewhere */
 void c_bind_range(tg_emit *e, const tg_var *v, const tg_node *value);
 const tg_var *c_root(const tg_node *pointer);               /* the variable a pointer expression starts from, or NULL */
 const c_fn *c_callee(tg_emit *e, const tg_node *call);      /* function of the module, or NULL */
@@ -204,8 +212,10 @@ const tg_node *c_update_part(tg_emit *e, const tg_node *store);  /* A[i] = A[i] 
 void c_expr(tg_emit *e, const tg_node *n, int outer);
 void c_operand(tg_emit *e, const tg_node *n, const tg_node *other, int outer);  /* of an operator whose other operand is known */
 void c_assigned(tg_emit *e, const tg_node *n, DLDataType to);   /* right side of =, an argument, a returned value */
+void c_unrounded(tg_emit *e, const tg_node *n, DLDataType to);  /* the same, of a half that the context rounds */
 void c_index(tg_emit *e, const tg_node *n, int outer);          /* an index, extent or loop bound */
 void c_condition(tg_emit *e, const tg_node *n);
+bool c_is_index(const tg_node *n);                              /* made of variables and constants alone */
 void c_call_expr(tg_emit *e, const tg_node *n, int outer);
 void c_call_function(tg_emit *e, const tg_node *n);             /* name(arguments) of call_extern */
 void c_pointer(tg_emit *e, const tg_node *n, DLDataType elem, bool constant, int outer);
@@ -214,6 +224,7 @@ void c_store(tg_emit *e, const tg_node *n);                     /* one scalar st
 void c_address(tg_emit *e, const tg_node *load, int outer);
 bool c_simple(tg_emit *e, const tg_node *n);                    /* fit to be written twice */
 void c_object_field(tg_emit *e, const tg_node *n);              /* of tvm_struct_get and tvm_struct_set */
+void c_put_lane(tg_emit *e);                                    /* [lane] */
 bool c_enter(tg_emit *e, const tg_node *n);                     /* counts nodes and nesting; false: give up */
 void c_leave(tg_emit *e);
 
@@ -228,16 +239,18 @@ void c_body(tg_emit *e, const tg_node *n);                      /* statements at
 void c_function(tg_emit *e, c_fn *fn);
 void c_signature(tg_emit *e, const c_fn *fn);                   /* without the final ; or { */
 void c_describe(tg_emit *e, const c_fn *fn);                    /* the comment above a function */
+void c_collect_tables(tg_emit *e);                              /* and names them */
+void c_needs_of_tables(tg_emit *e);
 void c_put_tables(tg_emit *e);
 const tg_name *c_table_name(tg_emit *e, const tg_tensor *t);
 
 /* ---- c_model.c, c_entry.c, c_header.c, c_unit.c ---- */
 bool c_model_make(tg_emit *e);
 void c_put_entry(tg_emit *e);                                   /* <prefix>_run_with_workspace */
-void c_put_packed_entry(tg_emit *e);                            /* checks of a packed call */
 void c_put_workspace_unit(tg_emit *e);
 void c_put_header(tg_emit *e);
 void c_put_cmake(tg_emit *e);
-bool c_wants_align(const tg_emit *e);
+void c_put_align_macro(tg_emit *e);
+void c_put_origin(tg_emit *e, const char *what);                /* "what in file. Made by tirgen." and the end of the comment */
 
 #endif

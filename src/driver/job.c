@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ir/module.h"
-#include "output.h"
 #include "session.h"
 
 int tirc_exit_status(tirgen_status status)
@@ -170,6 +169,34 @@ int tirc_job_compile(tirc_job *job, const char *last)
     tirc_progress_pause(job->progress);
     if (status == TIRGEN_OK && tirc_option_on(job->args, TIRC_TIME_PASSES)) print_times(job);
     return tirc_exit_status(status);
+}
+
+/* ---- C files ---- */
+
+static int file_open(void *user, const char *name)
+{
+    return tirc_output_open(user, name) ? 0 : 1;
+}
+
+int tirc_file_bytes(void *user, const char *at, size_t n)
+{
+    return tirc_output_bytes(user, at, n) ? 0 : 1;
+}
+
+static int file_close(void *user)
+{
+    return tirc_output_close(user) ? 0 : 1;
+}
+
+int tirc_job_emit(tirc_job *job, tirc_output *to)
+{
+    tirgen_files files = { file_open, tirc_file_bytes, file_close, to };
+    tirgen_status status;
+    tirc_progress_step(job->progress, "writing C");
+    status = tirgen_emit_c(job->ctx, &files);
+    tirc_progress_pause(job->progress);
+    if (status != TIRGEN_OK) return tirc_exit_status(status);
+    return tirc_output_commit(to) ? 0 : 1;
 }
 
 void tirc_job_end(tirc_job *job)

@@ -5,6 +5,7 @@
 #include "tirgen/tirgen.h"
 
 #include "options.h"
+#include "output.h"
 #include "progress.h"
 
 typedef struct tirc_timing {
@@ -25,7 +26,11 @@ typedef struct tirc_job {
 int tirc_job_begin(tirc_job *job, const tirc_args *args, tirc_progress *progress);  /* a context with the options set */
 int tirc_job_read(tirc_job *job);                               /* the models and parameter files */
 int tirc_job_compile(tirc_job *job, const char *last);          /* passes up to and with last; NULL: all */
+int tirc_job_emit(tirc_job *job, tirc_output *to);              /* the C files, committed */
 void tirc_job_end(tirc_job *job);
+
+/* A tirgen_write_fn into the open file of the tirc_output @p user. */
+int tirc_file_bytes(void *user, const char *at, size_t n);
 
 /* The exit status that goes with @p status: 0, 1 the input is wrong, 2 the command line is wrong. */
 int tirc_exit_status(tirgen_status status);

@@ -62,6 +62,12 @@ char *tirc_path(const char *dir, const char *name)
     return path;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 tirc_output *tirc_output_new(const char *dir)
 {
     tirc_output *o = tirc_alloc(sizeof *o);
@@ -72,13 +78,12 @@ tirc_output *tirc_output_new(const char *dir)
 /* Makes @p path a folder, remembering it when it is new. */
 static bool make_folder(tirc_output *o, const char *path)
 {
-    struct stat st;
     if (mkdir(path, 0777) == 0) {
         o->made = tirc_realloc(o->made, (o->nmade + 1) * sizeof *o->made);
         o->made[o->nmade++] = tirc_copy(path);
         return true;
     }
-    if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return true;
+    if (errno == EEXIST && is_folder(path)) return true;
     tirc_say("cannot make the folder %s: %s", path, errno == EEXIST ? "a file of that name is there" : strerror(errno));
     return false;
 }
@@ -111,17 +116,12 @@ bool tirc_output_open(void *output, const char *name)
 {
     tirc_output *o = output;
     file *f;
-    struct stat st;
     if (o->n == 0 && !make_folders(o)) return false;
     o->files = tirc_realloc(o->files, (o->n + 1) * sizeof *o->files);
     f = &o->files[o->n++];
     f->path = tirc_path(o->dir, name);
     f->fresh = beside(f->path, "new");
     f->old = NULL;
-    if (stat(f->path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        tirc_say("cannot write %s: a folder of that name is there", f->path);
-        return false;
-    }
     o->open = fopen(f->fresh, "wb");
     if (o->open == NULL) tirc_say("cannot write %s: %s", f->path, strerror(errno));
     return o->open != NULL;
@@ -148,7 +148,12 @@ bool tirc_output_close(void *output)
 /* Moves the old file aside and the new one in. */
 static bool place(file *f)
 {
-    char *old = beside(f->path, "old");
+    char *old;
+    if (is_folder(f->path)) {
+        tirc_say("cannot write %s: a folder of that name is there", f->path);
+        return false;
+    }
+    old = beside(f->path, "old");
     if (rename(f->path, old) == 0)
         f->old = old;
     else

@@ -11,6 +11,7 @@
 
 #include "grammar/parse.h"
 #include "harness.h"
+#include "ir/diag.h"
 #include "ir/guard.h"
 #include "ir/tensor.h"
 #include "process.h"
@@ -18,6 +19,8 @@
 /* One input or output of the compiled model. */
 typedef struct slot {
     tirgen_tensor_info info;
+    const char *type;           /* "Tensor[(1, 10), float32]" */
+    int64_t count;              /* elements */
     tg_tensor *value;           /* an input, or what the compiled C gave; in the job's context */
     tg_tensor *reference;       /* of outputs: the evaluator's */
     tg_tensor *expected;        /* of outputs: from -expect, or NULL */
@@ -35,19 +38,19 @@ typedef struct model {
 static char *read_file(const char *path, size_t *size)
 {
     FILE *f = fopen(path, "rb");
-    char *at = NULL;
-    size_t n = 0, room = 0;
     struct stat st;
+    char *at = NULL;
+    size_t n = 0, room = 0, got;
     if (f == NULL || fstat(fileno(f), &st) != 0 || S_ISDIR(st.st_mode)) {
         tirc_say("cannot read %s: %s", path, f != NULL && S_ISDIR(st.st_mode) ? "it is a folder" : strerror(errno));
         if (f != NULL) fclose(f);
         return NULL;
     }
     do {
-        if (n == room) at = tirc_realloc(at, room = room == 0 ? 4096 : 2 * room);
-        *size = fread(at + n, 1, room - n, f);
-        n += *size;
-    } while (*size > 0);
+        if (n == room) at = tirc_realloc(at, room = room == 0 ? 65536 : 2 * room);
+        got = fread(at + n, 1, room - n, f);
+        n += got;
+    } while (got > 0);
     if (ferror(f)) {
         tirc_say("cannot read %s: %s", path, strerror(errno));
         free(at);
@@ -68,7 +71,7 @@ static bool write_file(const char *dir, const char *name, const void *at, size_t
 
 /* What a guarded call needs and gives: reading, writing and making tensors of a slot. */
 typedef struct tensor_call {
-    const slot *slot;
+    slot *slot;
     const char *path;
     const void *bytes;
     size_t size;
@@ -85,8 +88,10 @@ static const tg_type *slot_type(tg_ctx *cx, const slot *s)
 static bool make_tensor(tg_ctx *cx, void *arg)
 {
     tensor_call *c = arg;
-    c->tensor = tg_tensor_new(cx, slot_type(cx, c->slot), NULL);
-    return true;
+    const tg_type *type = slot_type(cx, c->slot);
+    c->tensor = tg_tensor_new(cx, type, NULL);
+    c->slot->type = tg_type_text(cx, type);
+    return tg_type_elements(type, &c->slot->count);
 }
 
 static bool decode_npy(tg_ctx *cx, void *arg)
@@ -96,8 +101,8 @@ static bool decode_npy(tg_ctx *cx, void *arg)
     const tg_type *want = slot_type(cx, c->slot);
     if (t == NULL) return false;
     if (!tg_dtype_eq(t->type->dtype, want->dtype) || !tg_type_same_shape(t->type, want)) {
-        tg_error_file(cx, c->path, 0, "holds %s, but %s is %s", tg_type_text(cx, t->type), c->slot->info.name,
-                      tg_type_text(cx, want));
+        tg_error(cx, TG_NOWHERE, "%s holds %s, but %s is %s", c->path, tg_type_text(cx, t->type), c->slot->info.name,
+                 tg_type_text(cx, want));
         return false;
     }
     c->tensor = tg_tensor_new(cx, want, NULL);
@@ -112,13 +117,13 @@ static bool encode_npy(tg_ctx *cx, void *arg)
     return c->image != NULL;
 }
 
-static tg_tensor *new_tensor(model *m, const slot *s)
+static tg_tensor *new_tensor(model *m, slot *s)
 {
     tensor_call c = { .slot = s };
     return tg_guard(m->job.ctx, make_tensor, &c) == TIRGEN_OK ? c.tensor : NULL;
 }
 
-static tg_tensor *read_tensor(model *m, const slot *s, const char *path)
+static tg_tensor *read_tensor(model *m, slot *s, const char *path)
 {
     tensor_call c = { .slot = s, .path = path };
     char *bytes = read_file(path, &c.size);
@@ -195,7 +200,7 @@ static bool check_count(const tirc_args *args, enum tirc_option id, size_t need,
 
 static int read_inputs(model *m)
 {
-    if (!check_count(m->job.args, TIRC_INPUT, m->report.ninputs, "input")) return 1;
+    if (!check_count(m->job.args, TIRC_INPUT, m->report.ninputs, "input")) return 2;
     for (size_t i = 0; i < m->report.ninputs; ++i) {
         m->slot[i].value = read_tensor(m, &m->slot[i], tirc_option_at(m->job.args, TIRC_INPUT, i));
         if (m->slot[i].value == NULL) return 1;
@@ -300,7 +305,7 @@ static int run_in(model *m, const char *dir, const char *argv0)
 {
     tirc_words compile = { 0 }, program = { 0 };
     tirc_output *emitted = tirc_output_new(dir);
-    int status = tirc_emit(&m->job, emitted);
+    int status = tirc_job_emit(&m->job, emitted);
     tirc_output_free(emitted);
     if (status == 0 && (!write_inputs(m, dir) || !write_harness(m, dir))) status = 1;
     if (status == 0 && !compiler_words(m, argv0, &compile)) status = 2;
@@ -325,7 +330,6 @@ static int run_compiled(model *m, const char *argv0)
 
 /* ---- the evaluator ---- */
 
-/* Inputs and outputs of @p with from the slots of @p m: values in, into[] out. */
 static int evaluate(tirgen_ctx *ctx, tirc_progress *progress, DLTensor **tensor, size_t n)
 {
     tirgen_status status;
@@ -399,7 +403,7 @@ int tirc_run(const tirc_args *args, tirc_progress *progress, const char *argv0)
     model m;
     int status = open_model(&m, args, progress);
     if (status == 0) status = read_inputs(&m);
-    if (status == 0 && !check_count(args, TIRC_OUTPUT, m.report.noutputs, "output")) status = 1;
+    if (status == 0 && !check_count(args, TIRC_OUTPUT, m.report.noutputs, "output")) status = 2;
     if (status == 0) status = tirc_option_on(args, TIRC_EVALUATOR) ? run_evaluator(&m) : run_compiled(&m, argv0);
     if (status == 0) status = write_outputs(&m);
     close_model(&m);
@@ -430,15 +434,12 @@ static difference compare(const tg_tensor *got, const tg_tensor *want, int64_t n
 }
 
 /* One line of the report. @return false when the output is off. */
-static bool report_output(model *m, const slot *s, const tg_tensor *want, const char *against, double rtol, double atol)
+static bool report_output(const slot *s, const tg_tensor *want, const char *against, double rtol, double atol)
 {
-    int64_t n = 1;
-    difference d;
-    for (int32_t i = 0; i < s->info.ndim; ++i) n *= s->info.shape[i];
-    d = compare(s->value, want, n, rtol, atol);
+    difference d = compare(s->value, want, s->count, rtol, atol);
     printf("%s  %s %s  against %s: largest error %.3g absolute, %.3g relative", d.bad == 0 ? "pass" : "FAIL", s->info.name,
-           tg_type_text(m->job.ctx, s->value->type), against, d.absolute, d.relative);
-    if (d.bad != 0) printf("; %lld of %lld elements are off", (long long)d.bad, (long long)n);
+           s->type, against, d.absolute, d.relative);
+    if (d.bad != 0) printf("; %lld of %lld elements are off", (long long)d.bad, (long long)s->count);
     putchar('\n');
     return d.bad == 0;
 }
@@ -446,7 +447,7 @@ static bool report_output(model *m, const slot *s, const tg_tensor *want, const 
 static int read_expected(model *m)
 {
     if (tirc_option_count(m->job.args, TIRC_EXPECT) == 0) return 0;
-    if (!check_count(m->job.args, TIRC_EXPECT, m->report.noutputs, "output")) return 1;
+    if (!check_count(m->job.args, TIRC_EXPECT, m->report.noutputs, "output")) return 2;
     for (size_t i = m->report.ninputs; i < m->n; ++i) {
         const char *path = tirc_option_at(m->job.args, TIRC_EXPECT, i - m->report.ninputs);
         m->slot[i].expected = read_tensor(m, &m->slot[i], path);
@@ -462,12 +463,7 @@ static int make_inputs(model *m)
     if (tirc_option_count(m->job.args, TIRC_INPUT) > 0) return read_inputs(m);
     if (!tirc_option_number(m->job.args, TIRC_SEED, &seed)) return 2;
     state = (uint64_t)seed;
-    for (size_t i = 0; i < m->report.ninputs; ++i) {
-        const slot *s = &m->slot[i];
-        int64_t n = 1;
-        for (int32_t k = 0; k < s->info.ndim; ++k) n *= s->info.shape[k];
-        fill_random(s->value, n, &state);
-    }
+    for (size_t i = 0; i < m->report.ninputs; ++i) fill_random(m->slot[i].value, m->slot[i].count, &state);
     return 0;
 }
 
@@ -485,9 +481,9 @@ int tirc_verify(const tirc_args *args, tirc_progress *progress, const char *argv
     if (status == 0) status = run_reference(&m);
     for (size_t i = m.report.ninputs; status == 0 && i < m.n; ++i) {
         const slot *s = &m.slot[i];
-        good = report_output(&m, s, s->reference, "the evaluator", rtol, atol) && good;
+        good = report_output(s, s->reference, "the evaluator", rtol, atol) && good;
         if (s->expected != NULL)
-            good = report_output(&m, s, s->expected, tirc_option_at(args, TIRC_EXPECT, i - m.report.ninputs), rtol, atol) && good;
+            good = report_output(s, s->expected, tirc_option_at(args, TIRC_EXPECT, i - m.report.ninputs), rtol, atol) && good;
     }
     close_model(&m);
     return status == 0 && !good ? 1 : status;

@@ -3,13 +3,9 @@
 #define TIRC_RUN_H
 
 #include "job.h"
-#include "output.h"
 
 /* Both return the exit status. */
 int tirc_run(const tirc_args *args, tirc_progress *progress, const char *argv0);
 int tirc_verify(const tirc_args *args, tirc_progress *progress, const char *argv0);
-
-/* tirc.c: the compiled module's C files into @p to, committed. */
-int tirc_emit(tirc_job *job, tirc_output *to);
 
 #endif

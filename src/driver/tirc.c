@@ -4,39 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/guard.h"
 #include "ir/module.h"
 #include "job.h"
-#include "output.h"
+#include "ops/ops.h"
 #include "run.h"
 #include "session.h"
 
 /* ---- C files ---- */
-
-static int file_open(void *user, const char *name)
-{
-    return tirc_output_open(user, name) ? 0 : 1;
-}
-
-static int file_bytes(void *user, const char *at, size_t n)
-{
-    return tirc_output_bytes(user, at, n) ? 0 : 1;
-}
-
-static int file_close(void *user)
-{
-    return tirc_output_close(user) ? 0 : 1;
-}
-
-int tirc_emit(tirc_job *job, tirc_output *to)
-{
-    tirgen_files files = { file_open, file_bytes, file_close, to };
-    tirgen_status status;
-    tirc_progress_step(job->progress, "writing C");
-    status = tirgen_emit_c(job->ctx, &files);
-    tirc_progress_pause(job->progress);
-    if (status != TIRGEN_OK) return tirc_exit_status(status);
-    return tirc_output_commit(to) ? 0 : 1;
-}
 
 static void tell_sizes(tirc_job *job, const tirc_output *to)
 {
@@ -55,7 +30,7 @@ static int emit_files(tirc_job *job)
     int status = tirc_job_compile(job, NULL);
     if (status != 0) return status;
     to = tirc_output_new(dir == NULL ? job->prefix : dir);
-    status = tirc_emit(job, to);
+    status = tirc_job_emit(job, to);
     if (status == 0) tell_sizes(job, to);
     tirc_output_free(to);
     return status;
@@ -94,7 +69,7 @@ static int print_to_file(tirc_job *job, const char *path)
     dir[slash == NULL ? 0 : slash == path ? 1 : slash - path] = '\0';
     to = tirc_output_new(dir);
     good = tirc_output_open(to, slash == NULL ? path : slash + 1);
-    if (good) status = tirgen_print(job->ctx, file_bytes, to);
+    if (good) status = tirgen_print(job->ctx, tirc_file_bytes, to);
     good = good && tirc_output_close(to) && status == TIRGEN_OK && tirc_output_commit(to);
     tirc_output_free(to);
     free(dir);
@@ -125,6 +100,30 @@ static int emit_text(tirc_job *job, const char *kind, const char *last)
 static void list_passes(void)
 {
     for (size_t i = 0; tirgen_pass_name(i) != NULL; ++i) printf("%-20s %s\n", tirgen_pass_name(i), tirgen_pass_help(i));
+}
+
+static bool print_operators(tg_ctx *cx, void *arg)
+{
+    static const char *const fusion[] = { "element by element", "broadcasting", "moves elements", "reduction",
+                                          "takes an epilogue", "several results, alone", "alone" };
+    const tg_op *op;
+    (void)arg;
+    printf("# Operators\n\n"
+           "Written by `tirc --list-operators` from the rows of `src/ops/ops.def`, whose first comment explains the notation. Fusion says how\n"
+           "an operator may share a loop nest with its neighbours (`src/passes/fuse_ops.c`). Operators without a lowering are rewritten or\n"
+           "folded before they would need one.\n\n"
+           "| operator | operands | attributes | fusion | lowered |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; (op = tg_op_at(cx, i)) != NULL; ++i)
+        printf("| `%s` | %s | %s | %s | %s |\n", op->name, op->args, op->attrs, fusion[op->fusion], op->lower == NULL ? "no" : "yes");
+    return true;
+}
+
+static int list_operators(void)
+{
+    tirgen_ctx *ctx = tirgen_new(NULL);
+    tirgen_status status = ctx == NULL ? TIRGEN_ENOMEM : tg_guard(ctx, print_operators, NULL);
+    tirgen_free(ctx);
+    return tirc_exit_status(status);
 }
 
 /* What the table of options cannot say. */
@@ -186,6 +185,8 @@ int main(int argc, char **argv)
         printf("tirc %s\n", TIRGEN_VERSION);
     else if (tirc_option_on(&args, TIRC_LIST_PASSES))
         list_passes();
+    else if (tirc_option_on(&args, TIRC_LIST_OPERATORS))
+        status = list_operators();
     else
         status = work(&args, argv[0]);
     if (status == 0 && fflush(stdout) != 0) status = 1;

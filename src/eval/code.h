@@ -70,6 +70,7 @@ typedef struct tg_prog_param {
     const uint32_t *stride;         /* NULL: compact */
     int64_t elem_offset;            /* constant, or 0 */
     int64_t size_bytes;             /* when the shape is constant; else -1 */
+    struct tg_pointee *known;           /* while compiling: what is known of the pointer */
     bool written;
     bool needs_shape;               /* variables of the function are known from this argument's shape alone */
 } tg_prog_param;
@@ -131,21 +132,24 @@ enum { TG_EVAL_MAX_DEPTH = 200 };
 tg_prog *tg_compile(tg_vm *vm, const tg_func *f);
 /* run.c: false after an error was reported. */
 bool tg_run(tg_vm *vm, tg_frame *frame, tg_reg *result);
+bool tg_run_fail(tg_vm *vm, const tg_frame *frame, const tg_trap *trap, const char *text);    /* reports; false */
 /* One pure instruction on registers 0 to 3: constants are folded by the machine itself. */
 void tg_run_pure(const tg_ins *in, tg_reg *reg);
 /* invoke.c */
 bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, const tg_node *at, tg_reg *result, DLDataType *type);
-bool tg_call_site(tg_vm *vm, tg_frame *frame, const tg_site *site, bool *failed);
+bool tg_invoke_tensors(tg_vm *vm, const tg_func *f, DLTensor *const *tensor, uint32_t n, tg_reg *result, DLDataType *type);
+/* *leave is set when the callee reported a failure of its own: the caller then returns -1. */
+bool tg_call_site(tg_vm *vm, tg_frame *frame, const tg_site *site, tg_reg *result, bool *leave);
 /* memory.c */
 size_t tg_mem_add(tg_vm *vm, const void *at, size_t size_bytes, bool readonly);
 /* @return the allocation that holds the bytes [at + from, at + to), or NULL; *left: bytes after @p at where it lies in one. */
 const tg_span_mem *tg_mem_find(tg_vm *vm, uintptr_t at, int64_t from, int64_t to, int64_t *left);
-bool tg_mem_check(tg_vm *vm, const tg_trap *trap, uintptr_t at, int64_t from, int64_t to, bool write);
+bool tg_mem_check(tg_vm *vm, tg_frame *frame, const tg_ins *in);
 bool tg_mem_alloc(tg_vm *vm, tg_frame *frame, const tg_ins *in);
 bool tg_mem_take(tg_vm *vm, tg_frame *frame, const tg_ins *in);
 void tg_mem_give(tg_vm *vm, uintptr_t at);
-bool tg_struct_get(tg_vm *vm, const tg_ins *in, tg_reg *reg);
-bool tg_struct_set(tg_vm *vm, const tg_ins *in, const tg_reg *reg);
+bool tg_struct_get(tg_vm *vm, tg_frame *frame, const tg_ins *in);
+bool tg_struct_set(tg_vm *vm, tg_frame *frame, const tg_ins *in);
 /* Bytes of one element of an array of tvm_stack_alloca, 0: unknown kind. */
 size_t tg_stack_unit(const char *kind);
 /* The value of TVM's packed convention: 8 bytes. */
@@ -153,15 +157,17 @@ typedef union tg_packed_value { int64_t i; double d; void *p; uint64_t bits; } t
 enum tg_packed_code { TG_CODE_INT = 0, TG_CODE_UINT = 1, TG_CODE_FLOAT = 2, TG_CODE_HANDLE = 3, TG_CODE_NULL = 4,
                       TG_CODE_TENSOR = 7, TG_CODE_NDARRAY = 13 };
 
-/* math.c: functions of float32 and float64 by intrinsic. */
+/* math.c: functions of real numbers, by intrinsic; n 0: not one of them. float32 results are those of double, rounded, except
+ * where float has its own. */
 typedef struct tg_math {
-    enum tg_intrin_id id;
-    int nargs;
+    int n;                          /* operands */
     double (*d1)(double);
     double (*d2)(double, double);
-    double (*f2)(double, double);   /* for float, where d2 rounded would differ */
+    double (*d3)(double, double, double);
+    float (*f2)(float, float);
+    float (*f3)(float, float, float);
 } tg_math;
-const tg_math *tg_math_find(enum tg_intrin_id id);
+extern const tg_math tg_maths[TG_NINTRINS];
 
 static inline unsigned char *tg_address(tg_reg r)
 {

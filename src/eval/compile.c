@@ -1,24 +1,20 @@
 /* compile.c: a PrimFunc to instructions: the stack of tasks, the values on it, variables, and the function as a whole. */
 #include "compile.h"
 #include "scalar.h"
-#include "ir/diag.h"
-#include "ir/print.h"
-
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- errors ---- */
 
 void tg_comp_error(tg_comp *c, tg_span at, const char *fmt, ...)
 {
-    tg_text t = tg_text_new(c->cx);
     char line[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    tg_puts(&t, line);
-    tg_error(c->cx, at, "evaluating %s: %s", c->prog->func->name->text, tg_text_z(&t));
+    tg_error(c->cx, at, "evaluating %s: %s", c->prog->func->name->text, line);
     c->failed = true;
 }
 
@@ -211,7 +207,7 @@ static bool is_lowered_packed(const tg_func *f)
     return true;
 }
 
-static void set_int_range(tg_comp *c, uint32_t reg, DLDataType d)
+void tg_set_int_range(tg_comp *c, uint32_t reg, DLDataType d)
 {
     if (tg_class_of(d) != TG_CLASS_INT || d.bits >= 64 || d.code == kDLOpaqueHandle)
         return;
@@ -227,11 +223,11 @@ static void bind_param(tg_comp *c, tg_prog_param *p)
     tg_val v = tg_scalar(p->reg);
     p->size_bytes = -1;
     if (p->var->type->kind == TG_T_PTR) {
-        tg_ptr *ptr = tg_temp(c->cx, sizeof *ptr);
-        *ptr = (tg_ptr){ 0, -1, p, false };
-        v.ptr = ptr;
+        tg_pointee *ptr = tg_temp(c->cx, sizeof *ptr);
+        *ptr = (tg_pointee){ 0, -1, p, false };
+        v.ptr = p->known = ptr;
     } else {
-        set_int_range(c, p->reg, p->var->type->dtype);
+        tg_set_int_range(c, p->reg, p->var->type->dtype);
     }
     tg_bind(c, p->var, v, NULL);
     if (p->buffer != NULL && p->buffer->data != p->var)

@@ -4,19 +4,21 @@
 #define TG_EVAL_COMPILE_H
 
 #include "build.h"
+#include "ir/diag.h"
+#include "ir/text.h"
 
 /* What is known of an address while compiling. */
-typedef struct tg_ptr {
+typedef struct tg_pointee {
     int64_t before, after;          /* bytes of its allocation on either side; after -1: not known */
     tg_prog_param *param;           /* derived from this parameter, or NULL */
     bool readonly;
-} tg_ptr;
+} tg_pointee;
 
 /* A compiled expression: a register a lane. */
 typedef struct tg_val {
     uint32_t lanes, reg;            /* lanes 1: reg */
     const uint32_t *regs;
-    const tg_ptr *ptr;              /* NULL: nothing known */
+    const tg_pointee *ptr;              /* NULL: nothing known */
 } tg_val;
 
 /* A buffer whose memory is known. */
@@ -26,7 +28,7 @@ typedef struct tg_view {
     uint32_t offset;                /* elem_offset */
     const uint32_t *shape, *stride; /* registers */
     uint32_t unit_bytes;            /* of one lane */
-    const tg_ptr *ptr;
+    const tg_pointee *ptr;
     tg_item *check;                 /* CHECK_MEMORY of this view, or NULL */
     const tg_scope *scope;
 } tg_view;
@@ -87,7 +89,6 @@ void tg_result(tg_comp *c, tg_task *t, tg_val v);               /* value of an e
 void tg_bind(tg_comp *c, const tg_var *v, tg_val value, const void *owner);
 const tg_bound *tg_lookup(tg_comp *c, const tg_var *v);         /* NULL: no value here */
 const tg_trap *tg_trap_new(tg_comp *c, const tg_node *at, const char *what, uint32_t dim);
-const char *tg_span_name(const tg_name *n);
 
 /* ---- compile_stmt.c ---- */
 void tg_step_stmt(tg_comp *c, tg_task *t);
@@ -98,7 +99,15 @@ bool tg_dtype_runs(tg_comp *c, tg_span at, DLDataType d);       /* reports dtype
 uint32_t tg_wrap(tg_comp *c, uint32_t reg, DLDataType d);       /* integers into range, small floats rounded */
 uint32_t tg_convert(tg_comp *c, uint32_t reg, DLDataType from, DLDataType to);
 uint32_t tg_arith(tg_comp *c, const tg_node *at, enum tg_kind kind, DLDataType d, uint32_t x, uint32_t y);
-/* "if reg is zero go to": either a constant (taken: 0 or 1) or a jump; see the callers. */
+uint32_t tg_math_op(tg_comp *c, enum tg_intrin_id id, DLDataType d, int n, uint32_t x, uint32_t y);
+uint32_t tg_op1(tg_comp *c, enum tg_opcode op, uint32_t x);
+uint32_t tg_op2(tg_comp *c, enum tg_opcode op, uint32_t x, uint32_t y);
+/* fn on each lane of at most three operands; scalars stand for all lanes. */
+typedef uint32_t (*tg_lane_fn)(tg_comp *c, const tg_node *n, const uint32_t *x);
+tg_val tg_each_lane(tg_comp *c, const tg_node *n, uint32_t nargs, const tg_val *arg, tg_lane_fn fn);
+bool tg_is_cheap(const tg_node *n, int depth);                  /* better computed than jumped over */
+void tg_set_int_range(tg_comp *c, uint32_t reg, DLDataType d);  /* a register that holds some value of the dtype */
+/* A choice of which only the taken side is computed: steps the task. A NULL side is the constant of "or" (1) and "and" (0). */
 void tg_lazy(tg_comp *c, tg_task *t, const tg_node *cond, const tg_node *then, const tg_node *otherwise);
 static inline uint32_t tg_lane(const tg_val *v, uint32_t i) { return v->lanes > 1 ? v->regs[i] : v->reg; }
 static inline tg_val tg_scalar(uint32_t reg) { return (tg_val){ 1, reg, NULL, NULL }; }

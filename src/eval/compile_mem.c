@@ -44,8 +44,8 @@ tg_val tg_allocate(tg_comp *c, const tg_node *at, const char *what, uint32_t ele
         tg_comp_error(c, at->span, "%s needs %lld bytes, more than can be evaluated", what, (long long)size);
         return tg_scalar(bytes);
     }
-    tg_ptr *p = tg_temp(c->cx, sizeof *p);
-    *p = (tg_ptr){ 0, size, NULL, false };
+    tg_pointee *p = tg_temp(c->cx, sizeof *p);
+    *p = (tg_pointee){ 0, size, NULL, false };
     uint32_t reg = tg_region_new(c, (size_t)size, NULL);
     tg_build_ins(&c->b, (tg_ins){ .op = TG_OP_FILL, .x = (uint16_t)pattern, .a = reg, .k.i = size });
     return (tg_val){ 1, reg, NULL, p };
@@ -118,7 +118,7 @@ static void check_view(tg_comp *c, const tg_decl *d, tg_view *w, uint32_t data, 
     if (known && lo == hi)
         return;
     if (known && d->param != NULL && lo >= 0) {
-        d->param->size_bytes = hi;      /* the caller answers for it */
+        d->param->size_bytes = d->param->known->after = hi;     /* the caller answers for it */
         return;
     }
     if (known && w->ptr != NULL && w->ptr->after >= 0 && lo >= -w->ptr->before && hi <= w->ptr->after)
@@ -271,7 +271,7 @@ const tg_view *tg_find_view(tg_comp *c, const tg_buffer *b, tg_span at)
 
 /* ---- addresses ---- */
 
-enum { MAX_TERMS = 40 };
+enum { MAX_TERMS = 40, MAX_SPLITS = 64 };
 
 /* An offset as constant + sum of register times factor; factors and sums modulo 2^64. */
 typedef struct sum { uint64_t constant; uint32_t n; struct term { uint32_t reg; uint64_t by; } term[MAX_TERMS]; } sum;
@@ -331,12 +331,14 @@ static void split(const tg_build *b, const tg_ins *in, uint64_t by, sum *s)
 
 static void split_all(const tg_build *b, sum *s)
 {
+    int budget = MAX_SPLITS;
     for (uint32_t i = 0; i < s->n;) {
         struct term t = s->term[i];
-        if (s->n + 1 >= MAX_TERMS || !splits(b, t.reg)) {
+        if (s->n + 1 >= MAX_TERMS || budget == 0 || !splits(b, t.reg)) {
             ++i;
             continue;
         }
+        --budget;
         s->term[i] = s->term[--s->n];
         split(b, &b->info[t.reg].def->ins, t.by, s);
     }
@@ -476,11 +478,8 @@ static uint32_t loaded(tg_comp *c, uint32_t reg, DLDataType d)
 
 tg_val tg_load_lanes(tg_comp *c, const tg_node *n, const tg_view *w, const tg_val *index)
 {
-    uint32_t inner = w->buf->dtype.lanes, lanes = index_lanes(c, n, w, index), i[TG_MAX_NDIM];
-    uint32_t *regs = lanes * inner > 1 ? TG_TEMP_ARRAY(c->cx, uint32_t, lanes * inner) : i;
-    uint32_t one[1];
-    if (lanes * inner == 1)
-        regs = one;
+    uint32_t inner = w->buf->dtype.lanes, lanes = index_lanes(c, n, w, index), i[TG_MAX_NDIM], one[1] = { 0 };
+    uint32_t *regs = lanes * inner > 1 ? TG_TEMP_ARRAY(c->cx, uint32_t, lanes * inner) : one;
     for (uint32_t l = 0; l < lanes; ++l) {
         sum s;
         lane_index(c, n, w, index, l, 0, i);
@@ -545,8 +544,8 @@ tg_val tg_address_of(tg_comp *c, const tg_node *n, const tg_view *w, const tg_va
     int64_t unit = (int64_t)tg_dtype_bytes(w->buf->dtype), at;
     uint32_t offset = tg_offset_reg(c, w, w->buf->ndim, i);
     uint32_t total = tg_build_op(&c->b, TG_OP_ADD, offset, w->offset, 0, 0);
-    tg_ptr *p = tg_temp(c->cx, sizeof *p);
-    *p = (tg_ptr){ 0, -1, NULL, false };
+    tg_pointee *p = tg_temp(c->cx, sizeof *p);
+    *p = (tg_pointee){ 0, -1, NULL, false };
     if (w->ptr != NULL) {
         p->param = w->ptr->param;
         p->readonly = w->ptr->readonly;

@@ -239,8 +239,8 @@ static void step_alloc_const(tg_comp *c, tg_task *t)
                       (long long)a->missing);
         return;
     }
-    tg_ptr *p = tg_temp(c->cx, sizeof *p);
-    *p = (tg_ptr){ 0, (int64_t)a->tensor->size_bytes, NULL, true };
+    tg_pointee *p = tg_temp(c->cx, sizeof *p);
+    *p = (tg_pointee){ 0, (int64_t)a->tensor->size_bytes, NULL, true };
     const unsigned char *at = (const unsigned char *)a->tensor->dl.data + a->tensor->dl.byte_offset;
     tg_bind(c, a->var, (tg_val){ 1, tg_region_new(c, a->tensor->size_bytes, at), NULL, p }, NULL);
     tg_want_stmt(c, t->n->kid[0]);

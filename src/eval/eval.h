@@ -11,8 +11,8 @@
  * an assert that failed. *ret gets the value of T.ret, 0 otherwise. */
 bool tg_eval(tg_ctx *cx, const tg_module *m, const tg_func *f, DLTensor *const *args, uint32_t nargs, int64_t *ret);
 
-/* The value of a Relay operator call whose operands are all RCONST: a tensor, or NULL when there is nothing to lower. Several
- * results come through out[0..nout). Used by constant folding: lowers the call alone and evaluates it. */
+/* The value of a Relay operator call whose operands are RCONST, or RTUPLE of those: out[0..nout) get its tensors, tuples flattened.
+ * False after an error, and without one when the operator has no lowering. Used by constant folding. */
 bool tg_eval_call(tg_ctx *cx, const tg_node *call, const tg_tensor **out, uint32_t nout);
 
 #endif

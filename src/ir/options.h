@@ -7,6 +7,9 @@
 
 enum tg_interface { TG_INTERFACE_C, TG_INTERFACE_PACKED };
 
+/* -shape x=1,3,32,32: extents for a parameter of the entry function. */
+typedef struct tg_shape_option { const char *name; uint32_t ndim; const int64_t *dim; } tg_shape_option;
+
 typedef struct tg_options {
     const char *prefix;             /* of every external symbol; default tvmgen_default. Checked: tg_prefix_check() */
     const char *target;             /* TVM target string: "c -mcpu=cortex-m4"; default "c" */
@@ -14,6 +17,8 @@ typedef struct tg_options {
     bool unpacked_api;              /* operators take plain pointers; set unless -unpacked-api=0 or the packed interface */
     int32_t workspace_align, constant_align;    /* bytes, powers of two; default 16 */
     const char *entry;              /* Relay function compiled as the model; default "main" */
+    uint32_t nshapes;
+    const tg_shape_option *shapes;
     bool keep_layout;               /* leave NCHW as it is */
     bool keep_schedule;             /* leave loops from text as they are */
 } tg_options;

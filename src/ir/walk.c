@@ -159,7 +159,9 @@ void tg_subst_buf(tg_ctx *cx, tg_subst *s, const tg_buffer *b, const tg_buffer *
     tg_map_put(cx, &s->buf, (uint64_t)b->id + 1, (void *)(uintptr_t)by);
 }
 
-typedef struct applying { tg_subst s; bool rebind; } applying;     /* rebind: variables bound inside are renamed too */
+/* rebind: variables bound inside are renamed too; depth: functions within functions */
+typedef struct applying { tg_subst s; bool rebind; uint32_t depth; } applying;
+enum { MAX_FUNCTIONS = 1000 };
 
 static const tg_node *var_by(const tg_subst *s, const tg_var *v)
 {
@@ -266,10 +268,26 @@ static const tg_node *apply_block(tg_ctx *cx, applying *a, const tg_node *n)
     return changed ? with_payload(cx, n, n->type, b) : n;
 }
 
+/* A function value uses the variables around it. */
+static const tg_node *apply_function(tg_ctx *cx, applying *a, const tg_node *n)
+{
+    if (++a->depth > MAX_FUNCTIONS)
+        tg_fail(cx, TIRGEN_ELIMIT, n->span, "functions are nested more than %d deep", MAX_FUNCTIONS);
+    const tg_node *body = tg_rewrite_node(cx, n->u.func->body, apply, a);
+    --a->depth;
+    if (body == n->u.func->body)
+        return n;
+    tg_func *f = tg_func_copy(cx, n->u.func);
+    f->body = body;
+    return with_payload(cx, n, n->type, f);
+}
+
 static const tg_node *apply(tg_ctx *cx, const tg_node *n, void *user)
 {
     applying *a = user;
     switch (n->kind) {
+    case TG_RFN:
+        return apply_function(cx, a, n);
     case TG_VAR:
     case TG_RVAR: {
         const tg_node *by = var_by(&a->s, n->u.var);
@@ -315,7 +333,7 @@ const tg_node *tg_substitute(tg_ctx *cx, const tg_node *root, const tg_subst *s)
 {
     if (s->var.n == 0 && s->buf.n == 0)
         return root;
-    applying a = { *s, false };
+    applying a = { *s, false, 0 };
     /* buffers that follow from a replaced variable are remembered for this call alone */
     a.s.buf = (tg_map){ 0 };
     for (size_t i = 0; i < s->buf.cap; ++i)
@@ -364,7 +382,7 @@ static bool collect_bound(tg_ctx *cx, const tg_node *n, void *user)
 
 const tg_node *tg_freshen(tg_ctx *cx, const tg_node *root)
 {
-    applying a = { { { 0 }, { 0 } }, true };
+    applying a = { { { 0 }, { 0 } }, true, 0 };
     tg_visit(cx, root, collect_bound, &a.s);
     return tg_rewrite_node(cx, root, apply, &a);
 }

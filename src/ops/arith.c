@@ -245,7 +245,7 @@ tg_expr tg_within(tg_ctx *cx, tg_expr v, int64_t lo, int64_t hi)
     return tg_and(cx, tg_ge(cx, v, tg_int(cx, d, lo)), tg_lt(cx, v, tg_int(cx, d, hi)));
 }
 
-tg_expr tg_guard(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b)
+tg_expr tg_guarded(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b)
 {
     if (c == NULL || (c->kind == TG_INT && c->u.i != 0))
         return a;

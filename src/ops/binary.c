@@ -20,6 +20,13 @@ const tg_type *tg_type_binary(tg_ctx *cx, const tg_op *op, const tg_node *call)
     return broadcast(cx, call);
 }
 
+const tg_type *tg_type_binary_number(tg_ctx *cx, const tg_op *op, const tg_node *call)
+{
+    (void)op;
+    const tg_type *t = broadcast(cx, call);
+    return t != NULL && tg_is_bool(t->dtype) ? tg_arg_error(cx, call, 0, "bool is not a number") : t;
+}
+
 const tg_type *tg_type_binary_float(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     (void)op;

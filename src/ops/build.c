@@ -255,3 +255,15 @@ tg_expr tg_get(tg_lower *lo, const tg_buffer *b, int64_t at)
     tg_at i = { 1, { tg_ix(lo, at) } };
     return tg_read(lo, b, &i);
 }
+
+tg_expr tg_position(tg_lower *lo, tg_expr value)
+{
+    DLDataType d = tg_dtype_of(value);
+    bool wide = d.bits > 32 || (d.bits == 32 && d.code == kDLUInt);
+    return tg_to(lo->cx, wide ? TG_INT64 : TG_INT32, value);
+}
+
+tg_expr tg_index(tg_lower *lo, tg_expr position)
+{
+    return tg_to(lo->cx, lo->index, position);
+}

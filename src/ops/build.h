@@ -3,6 +3,7 @@
 #define TG_OPS_BUILD_H
 
 #include "ops.h"
+#include "ir/text.h"
 
 typedef const tg_node *tg_expr;
 
@@ -71,6 +72,10 @@ bool tg_fill_block(tg_lower *lo, const char *name, const tg_buffer *to, tg_expr 
 /* to[...] = from at the same place in row-major order: reshape. */
 bool tg_reshape_block(tg_lower *lo, const char *name, const tg_buffer *from, const tg_buffer *to);
 
+/* An operand's value as an index: signed, 64 bits when its type needs them, else 32. tg_index() makes it lo->index. */
+tg_expr tg_position(tg_lower *lo, tg_expr value);
+tg_expr tg_index(tg_lower *lo, tg_expr position);
+
 /* ---- expressions; integer constants fold ---- */
 tg_expr tg_num(tg_ctx *cx, tg_expr like, double v);             /* constant of the dtype of @p like */
 tg_expr tg_div(tg_ctx *cx, tg_expr a, tg_expr b);               /* toward zero for integers */
@@ -87,7 +92,7 @@ tg_expr tg_eq(tg_ctx *cx, tg_expr a, tg_expr b);
 tg_expr tg_ne(tg_ctx *cx, tg_expr a, tg_expr b);
 tg_expr tg_and(tg_ctx *cx, tg_expr a, tg_expr b);               /* either may be NULL: true */
 tg_expr tg_or(tg_ctx *cx, tg_expr a, tg_expr b);
-tg_expr tg_guard(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b);  /* if_then_else: only the chosen side is evaluated; c NULL: a */
+tg_expr tg_guarded(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b);  /* if_then_else: only the chosen side is evaluated; c NULL: a */
 tg_expr tg_choose(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b); /* select: both sides are safe to evaluate */
 tg_expr tg_to(tg_ctx *cx, DLDataType d, tg_expr a);             /* conversion; to bool: a != 0 */
 tg_expr tg_neg(tg_ctx *cx, tg_expr a);

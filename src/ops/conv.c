@@ -27,11 +27,12 @@ static bool read_layouts(tg_ctx *cx, const tg_op *op, const tg_node *call, conv 
            && tg_layout_attr(cx, op, call, "out_layout", data_text, data_axes, &c->out);
 }
 
-static bool read_windows(tg_ctx *cx, const tg_op *op, const tg_node *call, const int64_t *ddim, const int64_t *kdim, conv *c)
+/* Negative padding crops: only a transposed convolution can do that. */
+static bool read_windows(tg_ctx *cx, const tg_op *op, const tg_node *call, const int64_t *ddim, const int64_t *kdim, bool transposed, conv *c)
 {
     int64_t stride[3], dilation[3], size[3];
     if (!tg_window_ints(cx, op, call, "strides", c->n, 1, stride) || !tg_window_ints(cx, op, call, "dilation", c->n, 1, dilation)
-        || !tg_window_padding(cx, op, call, c->n, c->w))
+        || !tg_window_padding(cx, op, call, c->n, transposed ? -INT32_MAX : 0, c->w))
         return false;
     bool sized = !tg_attr_is_none(cx, op, call, "kernel_size");
     if (sized && !tg_window_ints(cx, op, call, "kernel_size", c->n, 1, size))
@@ -97,7 +98,7 @@ static bool read_conv(tg_ctx *cx, const tg_op *op, const tg_node *call, bool tra
     if (!read_layouts(cx, op, call, c))
         return false;
     const tg_type *data = tg_arg_of_rank(cx, call, 0, c->data.n), *weight = tg_arg_of_rank(cx, call, 1, c->kernel.n);
-    if (data == NULL || weight == NULL || !read_windows(cx, op, call, data->dim, weight->dim, c)
+    if (data == NULL || weight == NULL || !read_windows(cx, op, call, data->dim, weight->dim, transposed, c)
         || !read_result(cx, op, call, &c->result))
         return false;
     if (c->groups < 1 || c->groups > INT32_MAX)

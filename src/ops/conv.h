@@ -17,8 +17,8 @@ const char *tg_spatial_letters(int n);
 int tg_spatial_count(const tg_op *op);
 /* Attributes of a list with one value an axis (one value: for all), each at least @p least. */
 bool tg_window_ints(tg_ctx *cx, const tg_op *op, const tg_node *call, const char *name, int n, int64_t least, int64_t *out);
-/* Attribute "padding" in its three forms, into w[i].before and after. */
-bool tg_window_padding(tg_ctx *cx, const tg_op *op, const tg_node *call, int n, tg_window *w);
+/* Attribute "padding" in its three forms, each at least @p least, into w[i].before and after. */
+bool tg_window_padding(tg_ctx *cx, const tg_op *op, const tg_node *call, int n, int64_t least, tg_window *w);
 /* w[i].out from the rest; an error when the window is larger than the padded input. */
 bool tg_window_out(tg_ctx *cx, const tg_node *call, int n, tg_window *w, bool ceil_mode);
 /* A layout attribute that must have the axes in @p need (others are an error when @p only). Empty text: @p otherwise. */

@@ -1,6 +1,7 @@
 /* ops.c: the table of operators. The rows are constant (ops.def); their attribute schemas are parsed once a context, on first use. */
 #include "build.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -61,7 +61,7 @@ static const tg_type *read_pool(tg_ctx *cx, const tg_op *op, const tg_node *call
     int64_t size[3], stride[3], dilation[3];
     if (t == NULL || !tg_window_ints(cx, op, call, "pool_size", p->n, 1, size)
         || !tg_window_ints(cx, op, call, "strides", p->n, 1, stride) || !tg_window_ints(cx, op, call, "dilation", p->n, 1, dilation)
-        || !tg_window_padding(cx, op, call, p->n, p->w))
+        || !tg_window_padding(cx, op, call, p->n, 0, p->w))
         return NULL;
     for (int i = 0; i < p->n; ++i) {
         p->w[i].kernel = size[i];
@@ -264,7 +264,7 @@ bool tg_lower_adaptive_pool(tg_lower *lo, const tg_op *op, const tg_node *call)
     }
     bool logic = tg_is_bool(ad);
     tg_expr neutral = p.max && !logic ? tg_lowest(cx, ad, d) : tg_const(cx, ad, 0), old = tg_read(lo, acc, &to);
-    tg_expr x = tg_guard(cx, inside, tg_to(cx, ad, tg_in(lo, 0, &from)), neutral);
+    tg_expr x = tg_guarded(cx, inside, tg_to(cx, ad, tg_in(lo, 0, &from)), neutral);
     tg_begin_init(b, neutral);
     tg_put(b, acc, logic ? tg_or(cx, old, x) : p.max ? tg_max(cx, old, x) : tg_add(cx, old, x), &to);
     if (p.max) {

@@ -32,7 +32,7 @@ bool tg_window_ints(tg_ctx *cx, const tg_op *op, const tg_node *call, const char
     return true;
 }
 
-bool tg_window_padding(tg_ctx *cx, const tg_op *op, const tg_node *call, int n, tg_window *w)
+bool tg_window_padding(tg_ctx *cx, const tg_op *op, const tg_node *call, int n, int64_t least, tg_window *w)
 {
     int64_t p[6];
     int count = tg_attr_ints(cx, op, call, "padding", p, 6);
@@ -43,8 +43,8 @@ bool tg_window_padding(tg_ctx *cx, const tg_op *op, const tg_node *call, int n, 
     for (int i = 0; i < n; ++i) {
         w[i].before = count == 1 ? p[0] : p[i];
         w[i].after = count == 2 * n ? p[n + i] : w[i].before;
-        if (w[i].before < 0 || w[i].after < 0 || w[i].before > INT32_MAX || w[i].after > INT32_MAX)
-            return tg_op_error(cx, call, "attribute padding has a value outside of 0 to 2147483647") != NULL;
+        if (w[i].before < least || w[i].after < least || w[i].before > INT32_MAX || w[i].after > INT32_MAX)
+            return tg_op_error(cx, call, "attribute padding has a value outside of %lld to 2147483647", (long long)least) != NULL;
     }
     return true;
 }
@@ -137,6 +137,6 @@ const tg_buffer *tg_pad_windows(tg_lower *lo, uint32_t k, const tg_layout *l, in
         tg_at_push(&from, tg_floordivi(cx, i, gap));
     }
     tg_expr value = tg_load(cx, data, from.n, from.ix);
-    tg_put(b, out, tg_guard(cx, inside, value, tg_to(cx, data->dtype, fill)), &to);
+    tg_put(b, out, tg_guarded(cx, inside, value, tg_to(cx, data->dtype, fill)), &to);
     return out;
 }

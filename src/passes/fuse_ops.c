@@ -1,14 +1,19 @@
 /* fuse_ops.c: operators that one loop nest can compute together become one function with the attribute Primitive=1.
- * Needs: types.  Gives: blocks that bind only calls of such functions, tuples, projections and ifs (docs/ir.md, section 1).
+ * Needs: types.  Gives: blocks that bind only calls of such functions and of loops, tuples, projections and ifs (docs/ir.md,
+ * section 1), in the entry and in every loop. Bindings that nothing uses go.
  *
  * A group grows along the binding order. A call joins the group of one of its operands when that operand is used nowhere else,
  * so nothing outside a group ever depends on its inside and a group can run where its last member stood. */
 #include "passes.h"
+#include "tail_loops.h"
 #include "ops/ops.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 
 #include <string.h>
+
+/* Operators in one function: C compilers are slow on very long loop bodies. */
+enum { MOST_MEMBERS = 128 };
 
 typedef struct binding {
     const tg_var *var;
@@ -26,7 +31,7 @@ typedef struct fusing {
     binding *at;
     uint32_t n;
     tg_map index;                   /* var id + 1 -> binding index + 1 */
-    tg_map by_hash;                 /* hash of a fused function -> its name, the first of that hash */
+    tg_map *by_hash;                /* hash of a fused function -> the first of that hash; of the whole module */
     TG_VEC(const tg_node *) out;    /* the new block's bindings */
 } fusing;
 
@@ -73,7 +78,7 @@ static void join_operand(fusing *f, uint32_t i)
     uint32_t best = UINT32_MAX;
     for (uint32_t k = 0; k < user->value->nkids; ++k) {
         binding *p = binding_of(f, user->value->kid[k]);
-        if (p == NULL || p->op == NULL || p->uses != 1 || p->member.n == 0 || !may_join(p, user))
+        if (p == NULL || p->op == NULL || p->uses != 1 || p->member.n == 0 || p->member.n >= MOST_MEMBERS || !may_join(p, user))
             continue;
         uint32_t at = (uint32_t)(p - f->at);
         if (best == UINT32_MAX || p->kind > f->at[best].kind || (p->kind == f->at[best].kind && at > best))
@@ -231,13 +236,13 @@ static const tg_value *group_attrs(fusing *f, const binding *last)
 static const tg_func *share(fusing *f, tg_func *fn, const binding *last)
 {
     uint64_t h = tg_func_hash(f->cx, fn);
-    const tg_func *known = tg_map_get(&f->by_hash, h | 1);
+    const tg_func *known = tg_map_get(f->by_hash, h | 1);
     if (known != NULL && tg_func_equal(f->cx, known, fn, NULL))
         return known;
     fn->name = group_name(f, last);
     tg_module_add(f->m, fn);
     if (known == NULL)
-        tg_map_put(f->cx, &f->by_hash, h | 1, fn);
+        tg_map_put(f->cx, f->by_hash, h | 1, fn);
     return fn;
 }
 
@@ -272,78 +277,111 @@ static const tg_node *emit_group(fusing *f, const binding *last)
 
 /* ---- blocks ---- */
 
-static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, fusing *outer);
+static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, tg_map *by_hash);
 
 static const tg_node *fuse_value(fusing *f, const tg_node *v)
 {
     if (v->kind != TG_RIF)
         return v;
-    const tg_node *kid[3] = { v->kid[0], fuse_block(f->cx, f->m, v->kid[1], f), fuse_block(f->cx, f->m, v->kid[2], f) };
+    const tg_node *kid[3] = { v->kid[0], fuse_block(f->cx, f->m, v->kid[1], f->by_hash), fuse_block(f->cx, f->m, v->kid[2], f->by_hash) };
     return kid[1] == NULL || kid[2] == NULL ? NULL : tg_node_with(f->cx, v, 3, kid);
 }
 
-static bool read_block(fusing *f, const tg_node *block)
+/* Memory is laid out at compile time: every extent must be known by now. */
+static bool check_known(fusing *f, const tg_node *bind)
 {
-    tg_ctx *cx = f->cx;
-    f->n = block->nkids - 1;
-    f->at = TG_ARRAY(cx, binding, f->n);
-    for (uint32_t i = 0; i < f->n; ++i) {
-        binding *b = &f->at[i];
-        b->var = block->kid[i]->u.var;
-        b->value = block->kid[i]->kid[0];
-        tg_map_put(cx, &f->index, (uint64_t)b->var->id + 1, (void *)(uintptr_t)(i + 1));
-        b->kind = TG_FUSE_OPAQUE;
-        if (b->value->kind == TG_RCALL && b->value->u.call->op != NULL) {
-            b->op = tg_op_find(cx, b->value->u.call->op);
-            if (b->op == NULL || b->op->lower == NULL) {
-                tg_error(cx, b->value->span, "%s: this operator cannot be compiled here", b->value->u.call->op->text);
-                return false;
-            }
-            b->kind = b->op->fusion;
-        } else if (b->value->kind == TG_RCALL || b->value->kind == TG_RFN || b->value->kind == TG_RMATCH || b->value->kind == TG_RREF) {
-            const tg_node *callee = b->value->kind == TG_RCALL ? b->value->kid[0] : NULL;
-            const tg_func *g = callee != NULL && callee->kind == TG_RGLOBAL ? tg_module_find(f->m, callee->u.name) : NULL;
-            if (g != NULL && tg_v_get_int(g->attrs, "Primitive", 0) == 1)
-                continue;           /* fused already */
-            tg_error(cx, b->value->span, "this %s could not be resolved at compile time",
-                     b->value->kind == TG_RCALL ? "call of a function" : tg_kind_info[b->value->kind].text + 1);
+    const tg_type *t = bind->kid[0]->type;
+    TG_CHECK(f->cx, t != NULL, bind);
+    for (uint32_t i = 0; i < (t->kind == TG_T_TUPLE ? t->n : 1); ++i) {
+        const tg_type *part = t->kind == TG_T_TUPLE ? t->field[i] : t;
+        for (uint32_t k = 0; part->kind == TG_T_TENSOR && k < part->n; ++k) {
+            if (part->dim[k] >= 0)
+                continue;
+            const tg_node *v = bind->kid[0];
+            const char *name = bind->u.var->numbered ? "" : tg_format(f->cx, "%%%s: ", bind->u.var->name->text);
+            tg_error(f->cx, bind->span, "%s%s has the type %s: its shape is known only when the model runs", name,
+                     v->kind == TG_RCALL && v->u.call->op != NULL ? v->u.call->op->text : "this value", tg_type_text(f->cx, t));
             return false;
         }
     }
     return true;
 }
 
-static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, fusing *outer)
+static bool is_function_of_module(fusing *f, const tg_node *v)
 {
-    fusing f = { .cx = cx, .m = m };
-    if (outer != NULL)
-        f.by_hash = outer->by_hash;
+    const tg_func *g = v->kind == TG_RCALL && v->kid[0]->kind == TG_RGLOBAL ? tg_module_find(f->m, v->kid[0]->u.name) : NULL;
+    return g != NULL && (g->kind == TG_FUNC_PRIM || tg_v_get_int(g->attrs, "Primitive", 0) == 1 || tg_v_get_int(g->attrs, TG_TAIL_LOOP, 0) == 1);
+}
+
+static bool read_binding(fusing *f, binding *b)
+{
+    const tg_node *v = b->value;
+    b->kind = TG_FUSE_OPAQUE;
+    if (v->kind == TG_RCALL && v->u.call->op != NULL) {
+        b->op = tg_op_find(f->cx, v->u.call->op);
+        if (b->op == NULL || b->op->lower == NULL) {
+            tg_error(f->cx, v->span, "%s: this operator cannot be compiled here", v->u.call->op->text);
+            return false;
+        }
+        b->kind = b->op->fusion;
+    } else if ((v->kind == TG_RCALL && !is_function_of_module(f, v)) || v->kind == TG_RFN || v->kind == TG_RMATCH || v->kind == TG_RREF) {
+        tg_error(f->cx, v->span, "this %s could not be resolved at compile time",
+                 v->kind == TG_RCALL ? "call of a function" : tg_kind_info[v->kind].text + 1);
+        return false;
+    }
+    return true;
+}
+
+/* Uses are counted from the result backwards, so that what only unused bindings use counts as unused too. */
+static void count_uses(fusing *f, const tg_node *block)
+{
+    count_use(f, block->kid[f->n]);
+    for (uint32_t i = f->n; i > 0; --i) {
+        const tg_node *v = f->at[i - 1].value;
+        for (uint32_t k = 0; f->at[i - 1].uses > 0 && k < v->nkids; ++k) {
+            if (v->kid[k]->kind == TG_RBLOCK)
+                tg_visit(f->cx, v->kid[k], count_inner, f);
+            else
+                count_use(f, v->kid[k]);
+        }
+        if (v->kind == TG_RVAR && f->at[i - 1].uses > 0)
+            count_use(f, v);
+    }
+}
+
+static bool read_block(fusing *f, const tg_node *block)
+{
+    f->n = block->nkids - 1;
+    f->at = TG_ARRAY(f->cx, binding, f->n);
+    for (uint32_t i = 0; i < f->n; ++i) {
+        f->at[i].var = block->kid[i]->u.var;
+        f->at[i].value = block->kid[i]->kid[0];
+        tg_map_put(f->cx, &f->index, (uint64_t)f->at[i].var->id + 1, (void *)(uintptr_t)(i + 1));
+    }
+    count_uses(f, block);
+    for (uint32_t i = 0; i < f->n; ++i)
+        if (f->at[i].uses > 0 && (!check_known(f, block->kid[i]) || !read_binding(f, &f->at[i])))
+            return false;
+    return true;
+}
+
+static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, tg_map *by_hash)
+{
+    fusing f = { .cx = cx, .m = m, .by_hash = by_hash };
     if (!read_block(&f, block))
         return NULL;
-    for (uint32_t i = 0; i < f.n; ++i) {
-        const tg_node *v = f.at[i].value;
-        for (uint32_t k = 0; k < v->nkids; ++k) {
-            if (v->kid[k]->kind == TG_RBLOCK)
-                tg_visit(cx, v->kid[k], count_inner, &f);
-            else
-                count_use(&f, v->kid[k]);
-        }
-    }
-    count_use(&f, block->kid[f.n]);
     for (uint32_t i = 0; i < f.n; ++i)
         if (f.at[i].op != NULL)
             join_operand(&f, i);
     for (uint32_t i = 0; i < f.n; ++i) {
         binding *b = &f.at[i];
-        if (b->op != NULL && b->member.n == 0)
-            continue;               /* inside a group that ends later */
+        if (b->uses == 0 || (b->op != NULL && b->member.n == 0))
+            continue;               /* unused, or inside a group that ends later */
         const tg_node *v = b->op != NULL ? emit_group(&f, b) : fuse_value(&f, b->value);
         if (v == NULL)
             return NULL;
         TG_PUSH(cx, f.out, tg_rbind(cx, b->var, v));
     }
-    if (outer != NULL)
-        outer->by_hash = f.by_hash;
     return tg_rblock(cx, (uint32_t)f.out.n, f.out.at, block->kid[f.n]);
 }
 
@@ -354,11 +392,17 @@ bool tg_pass_fuse_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
         tg_error(cx, TG_NOWHERE, "the module has no function @%s to compile", opt->entry);
         return false;
     }
-    const tg_node *body = fuse_block(cx, m, entry->body, NULL);
-    if (body == NULL)
-        return false;
-    tg_func *f = tg_func_copy(cx, entry);
-    f->body = body;
-    tg_module_set(m, f);
+    tg_map by_hash = { 0 };
+    for (size_t i = 0, n = m->funcs.n; i < n; ++i) {
+        const tg_func *f = m->funcs.at[i];
+        if (f != entry && (f->kind != TG_FUNC_RELAY || tg_v_get_int(f->attrs, TG_TAIL_LOOP, 0) != 1))
+            continue;
+        const tg_node *body = fuse_block(cx, m, f->body, &by_hash);
+        if (body == NULL)
+            return false;
+        tg_func *g = tg_func_copy(cx, f);
+        g->body = body;
+        tg_module_set(m, g);
+    }
     return true;
 }

@@ -1,7 +1,9 @@
-/* lower_ops.c: from the graph to PrimFuncs: each function with Primitive=1 becomes its TensorIR blocks, main becomes __tvm_main__.
+/* lower_ops.c: from the graph to PrimFuncs: each function with Primitive=1 becomes its TensorIR blocks, main and the loops it calls
+ * become __tvm_main__.
  * Needs: fuse-ops.  Gives: a module of PrimFuncs alone (docs/ir.md, section 2). */
 #include "passes.h"
 #include "build_main.h"
+#include "tail_loops.h"
 #include "ops/ops.h"
 #include "ir/walk.h"
 
@@ -35,6 +37,11 @@ static const tg_value *constant_params(tg_ctx *cx, const tg_func *f, const uint6
     return n == 0 ? NULL : tg_v_ints(cx, n, index);
 }
 
+static bool is_loop(const tg_func *f)
+{
+    return f->kind == TG_FUNC_RELAY && tg_v_get_int(f->attrs, TG_TAIL_LOOP, 0) == 1;
+}
+
 bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
 {
     const tg_func *entry = tg_module_find_z(m, opt->entry);
@@ -44,7 +51,9 @@ bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
     }
     tg_map variable = { 0 };
     calls c = { &variable, m };
-    tg_visit(cx, entry->body, note_call, &c);
+    for (size_t i = 0; i < m->funcs.n; ++i)
+        if (m->funcs.at[i] == entry || is_loop(m->funcs.at[i]))
+            tg_visit(cx, m->funcs.at[i]->body, note_call, &c);
 
     tg_module prims = *tg_module_new(cx);
     for (size_t i = 0; i < m->funcs.n; ++i) {
@@ -54,8 +63,8 @@ bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
             tg_module_add(&prims, f);
             continue;
         }
-        if (mask == NULL)
-            continue;               /* not called: other entry points, helpers that were inlined */
+        if (mask == NULL || is_loop(f))
+            continue;               /* not called; or part of main */
         tg_func *p = tg_lower_primitive(cx, f);
         if (p == NULL)
             return false;
@@ -66,7 +75,7 @@ bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
             p->attrs = tg_v_with(cx, p->attrs, "relay.reshape_only", tg_v_int(cx, 1));
         tg_module_add(&prims, p);
     }
-    if (!tg_build_main(cx, &prims, entry))
+    if (!tg_build_main(cx, m, &prims, entry))
         return false;
     m->funcs.n = 0;
     m->by_name = (tg_map){ 0 };

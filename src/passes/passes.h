@@ -18,6 +18,8 @@ bool tg_run_pipeline(tg_ctx *cx, tg_module *m, const tg_options *opt, const char
 const tg_pass *tg_pass_find(const char *name);      /* NULL when unknown */
 
 /* on Relay */
+bool tg_pass_bind_shapes(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* extents given by -shape */
+bool tg_pass_inline_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);     /* calls written out, matches resolved; loops stay */
 bool tg_pass_infer_types(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* every expression gets its type */
 bool tg_pass_simplify_graph(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* identities go; batch_norm, dropout unpacked */
 bool tg_pass_fold_const(tg_ctx *cx, tg_module *m, const tg_options *opt);       /* calls on constants become constants */

@@ -2,6 +2,8 @@
  * remainder by a constant are resolved by what the ranges of the terms prove. Every rule is exact, floor and truncation apart. */
 #include "simplify.h"
 
+enum { MAX_DEPTH = 6 };                             /* divisions inside divisions that one rule looks into */
+
 static const tg_node *divide(tg_simplify *s, enum tg_kind kind, const tg_node *x, int64_t c);
 
 static int64_t floor_div(int64_t a, int64_t b)      /* b > 0 */
@@ -98,10 +100,12 @@ static const tg_node *identity(tg_simplify *s, const tg_node *n)
             return a;
         if (tg_is_int_const(a, 0))
             return b;
-        /* (x + 1) + 2 is x + 3: where that wraps, so did the sum before */
+        /* (x + 1) + 2 is x + 3: the same value, so it overflows no more often */
         if (b->kind == TG_INT && (a->kind == TG_ADD || a->kind == TG_SUB) && a->kid[1]->kind == TG_INT && d.bits >= 32 && d.code == kDLInt) {
             uint64_t c = a->kind == TG_ADD ? (uint64_t)a->kid[1]->u.i : 0 - (uint64_t)a->kid[1]->u.i;
-            int64_t total = tg_wrap_to(d, (int64_t)(c + (uint64_t)b->u.i));
+            int64_t total = (int64_t)(c + (uint64_t)b->u.i);
+            if (d.bits == 64 || tg_wrap_to(d, total) != total)
+                return n;
             return total == 0 ? a->kid[0] : tg_bin(s->cx, TG_ADD, a->kid[0], tg_int(s->cx, d, total));
         }
         return n;
@@ -230,14 +234,17 @@ static const tg_node *divide(tg_simplify *s, enum tg_kind kind, const tg_node *x
         return quotient ? x : tg_int(s->cx, d, 0);
     tg_range r = tg_range_of(s->cx, &s->ranges, x);
     tg_linear a;
-    if (!is_finite(r) || !tg_linear_of(s->cx, x, &a) || !tg_linear_fits(s->cx, &s->ranges, &a))
+    if (s->depth == MAX_DEPTH || !is_finite(r) || !tg_linear_of(s->cx, x, &a) || !tg_linear_fits(s->cx, &s->ranges, &a))
         return plain_division(s, kind, x, c);
     if (!floors && r.lo < 0) {
         if (tg_range_within(r, -(c - 1), c - 1))
             return quotient ? tg_int(s->cx, d, 0) : x;
         return plain_division(s, kind, x, c);
     }
-    return divide_floor(s, kind, x, &a, c);
+    ++s->depth;
+    const tg_node *now = divide_floor(s, kind, x, &a, c);
+    --s->depth;
+    return now;
 }
 
 static const tg_node *division(tg_simplify *s, const tg_node *n)

@@ -1,0 +1,134 @@
+/* c_model.c: what the outside sees of a model: names, shapes and sizes of its inputs and outputs, and its workspace.
+ * The order is that of the parameters of main: inputs, outputs, then the workspace if there is one. */
+#include "emit.h"
+
+#include <string.h>
+
+/* ---- names ---- */
+
+typedef struct taken { tg_emit *e; tg_map names; } taken;
+
+static bool take(taken *t, const char *name)
+{
+    const tg_name *n = tg_intern_z(t->e->cx, name);
+    if (tg_map_get(&t->names, TG_KEY(n)) != NULL)
+        return false;
+    tg_map_put(t->e->cx, &t->names, TG_KEY(n), t);
+    return true;
+}
+
+static const char *take_any(taken *t, const char *base)
+{
+    const char *name = base;
+    for (unsigned i = 1; c_is_reserved(name) || !take(t, name); ++i)
+        name = tg_format(t->e->cx, "%s_%u", base, i);
+    return name;
+}
+
+/* Names that are identifiers already keep them; those that had to change make way. */
+static void name_members(tg_emit *e, uint32_t n, c_io *io, const char *otherwise)
+{
+    taken t = { .e = e };
+    for (int pass = 0; pass < 2; ++pass)
+        for (uint32_t i = 0; i < n; ++i) {
+            const char *clean = c_clean(e, io[i].text, strlen(io[i].text), otherwise);
+            bool same = strcmp(clean, io[i].text) == 0 && !c_is_reserved(clean);
+            if (pass == 0 && same && take(&t, clean))
+                io[i].member = tg_intern_z(e->cx, clean);
+            else if (pass == 1 && io[i].member == NULL)
+                io[i].member = tg_intern_z(e->cx, take_any(&t, clean));
+        }
+}
+
+static void name_macros(tg_emit *e)
+{
+    c_model *m = &e->model;
+    taken t = { .e = e };
+    take(&t, "WORKSPACE");                      /* PREFIX_WORKSPACE_SIZE is something else */
+    for (uint32_t i = 0; i < m->nin; ++i)
+        m->in[i].macro = take_any(&t, c_upper(e, m->in[i].member->text));
+    for (uint32_t i = 0; i < m->nout; ++i)
+        m->out[i].macro = take_any(&t, c_upper(e, m->out[i].member->text));
+}
+
+/* ---- inputs and outputs ---- */
+
+static bool is_names(const tg_value *v)
+{
+    for (uint32_t i = 0; v != NULL && v->kind == TG_V_LIST && i < v->n; ++i)
+        if (v->item[i]->kind != TG_V_STR)
+            return false;
+    return v != NULL && v->kind == TG_V_LIST;
+}
+
+/* In texts of other compilers main says nothing about its parameters: outputs are called output, output2 … there. */
+static bool is_output_name(const char *name)
+{
+    if (strncmp(name, "output", 6) != 0)
+        return false;
+    return strspn(name + 6, "0123456789") == strlen(name + 6);
+}
+
+static void count_by_names(c_model *m, const tg_func *f)
+{
+    while (m->nin < f->nparams && !is_output_name(f->param[m->nin]->name->text))
+        ++m->nin;
+    while (m->nin + m->nout < f->nparams && is_output_name(f->param[m->nin + m->nout]->name->text))
+        ++m->nout;
+}
+
+static bool describe_io(tg_emit *e, const tg_func *f, uint32_t at, const tg_value *names, uint32_t index, c_io *io)
+{
+    const tg_buffer *b = f->buffer == NULL ? NULL : f->buffer[at];
+    io->text = names != NULL ? names->item[index]->s->text : f->param[at]->name->text;
+    if (b == NULL || !tg_buffer_elements(b, &io->elements)) {
+        tg_error(e->cx, f->param[at]->span, "%s: the shape of %s is not known", f->name->text, io->text);
+        return false;
+    }
+    io->buf = b;
+    io->dim = TG_ARRAY(e->cx, int64_t, b->ndim);
+    tg_buffer_dims(b, io->dim);
+    io->size_bytes = io->elements * (int64_t)tg_dtype_bytes(b->dtype);
+    return true;
+}
+
+bool c_model_make(tg_emit *e)
+{
+    c_model *m = &e->model;
+    if (m->main == NULL)
+        return true;
+    const tg_func *f = m->main->f;
+    const tg_value *in = tg_v_get(f->attrs, "input_vars"), *out = tg_v_get(f->attrs, "output_vars");
+    bool named = is_names(in) && is_names(out);
+    if (named) {
+        m->nin = in->n;
+        m->nout = out->n;
+    } else {
+        count_by_names(m, f);
+    }
+    if (m->nin + m->nout > f->nparams || f->nparams - m->nin - m->nout > 1) {
+        tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and at most one workspace", f->name->text,
+                 f->nparams, m->nin, m->nout);
+        return false;
+    }
+    m->in = TG_ARRAY(e->cx, c_io, m->nin);
+    m->out = TG_ARRAY(e->cx, c_io, m->nout);
+    for (uint32_t i = 0; i < m->nin + m->nout; ++i) {
+        bool is_in = i < m->nin;
+        uint32_t k = is_in ? i : i - m->nin;
+        if (!describe_io(e, f, i, named ? (is_in ? in : out) : NULL, k, is_in ? &m->in[k] : &m->out[k]))
+            return false;
+    }
+    m->has_workspace = f->nparams > m->nin + m->nout;
+    int64_t bytes = 0;
+    const tg_buffer *b = m->has_workspace && f->buffer != NULL ? f->buffer[f->nparams - 1] : NULL;
+    if (m->has_workspace && (b == NULL || !tg_buffer_elements(b, &bytes))) {
+        tg_error(e->cx, f->span, "%s: the size of the workspace is not known", f->name->text);
+        return false;
+    }
+    m->workspace_bytes = b == NULL ? 0 : bytes * (int64_t)tg_dtype_bytes(b->dtype);
+    name_members(e, m->nin, m->in, "input");
+    name_members(e, m->nout, m->out, "output");
+    name_macros(e);
+    return true;
+}

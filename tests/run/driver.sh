@@ -1,0 +1,146 @@
+#!/bin/sh
+# driver.sh TIRC: what the command promises on good input: where files go, what is printed where, run and verify, spellings.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tirc=$1
+models=$here/models
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+cd "$tmp" || exit 1
+mkdir tmp
+TMPDIR=$tmp/tmp
+export TMPDIR
+failed=0
+passed=0
+
+# is SENTENCE COMMAND...: the command succeeds.
+is() {
+    sentence=$1
+    shift
+    if "$@" >log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $sentence"
+        sed 's/^/    /' log | head -n 20
+    fi
+}
+quiet() { "$tirc" "$@" >stdout 2>stderr </dev/null && [ ! -s stderr ]; }
+small=$models/several_outputs
+residual=$models/residual_nhwc/model.relay
+
+files_land_in_a_folder_named_like_the_prefix() {
+    quiet "$residual" -prefix=tvmgen_a && [ ! -s stdout ] && [ -f tvmgen_a/tvmgen_a.c ] && [ -f tvmgen_a/tvmgen_a.h ] &&
+        [ "$(ls -A tvmgen_a | grep -c '^\.')" -eq 0 ]
+}
+is "files land in a folder named like the prefix, and nothing is said" files_land_in_a_folder_named_like_the_prefix
+
+folders_are_made_with_parents() { quiet "$residual" -prefix tvmgen_a -o deep/er/out && [ -f deep/er/out/tvmgen_a.c ]; }
+is "an output folder is made with its parents" folders_are_made_with_parents
+
+second_run_replaces() {
+    cp -r tvmgen_a before && quiet "$residual" -prefix=tvmgen_a && diff -r before tvmgen_a
+}
+is "a second run puts the same files in place of the first's" second_run_replaces
+
+two_dashes() {
+    quiet --target=c --prefix=tvmgen_a --output two "$residual" && diff -r before two &&
+        quiet "$residual" --target="c" --module-name=a --executor=aot --runtime=crt --executor-aot-interface-api=c \
+            --executor-aot-unpacked-api=1 --executor-aot-workspace-byte-alignment=16 --executor-aot-link-params=1 \
+            --target-c-constants-byte-alignment=16 -o tvm && diff -r before tvm
+}
+is "one dash or two, and TVM's spellings, say the same" two_dashes
+
+text_goes_to_stdout() {
+    quiet "$residual" -emit=relay && head -n 1 stdout | grep -q '^#\[version = "0.0.5"\]' && cp stdout relay.txt &&
+        quiet "$residual" -emit=relay -o text/relay.txt && [ ! -s stdout ] && cmp relay.txt text/relay.txt
+}
+is "text goes to standard output or to the file of -o" text_goes_to_stdout
+
+stop_after() {
+    quiet "$residual" -stop-after=lower-ops && grep -q 'T\.block' stdout && cp stdout stopped.py &&
+        quiet "$residual" -emit=tensorir -o emitted.py && cmp stopped.py emitted.py
+}
+is "-stop-after prints the module as it is after that pass" stop_after
+
+wrong_level() { "$tirc" "$residual" -emit=relay -stop-after=lower-ops 2>log2; [ $? -eq 2 ] && grep -q 'TensorIR' log2; }
+is "-emit of another level than the module's is refused" wrong_level
+
+dumps() {
+    "$tirc" "$residual" -prefix=tvmgen_a -print-after=all >stdout 2>dump && [ ! -s stdout ] &&
+        for pass in $("$tirc" --list-passes | awk '{ print $1 }'); do
+            grep -qxE "(//|#) after $pass" dump || { echo "no dump after $pass"; return 1; }
+        done
+}
+is "-print-after=all dumps every pass on standard error" dumps
+
+one_dump() {
+    "$tirc" "$residual" -emit=relay -print-after=infer-types >plain.relay 2>dump.relay && [ "$(sed -n 1p dump.relay)" = "// after infer-types" ] &&
+        sed 1d dump.relay | cmp - plain.relay && quiet dump.relay -emit=relay && cmp stdout plain.relay &&
+        "$tirc" "$residual" -print-after=lower-ops -prefix=tvmgen_a 2>dump.py && [ "$(sed -n 1p dump.py)" = "# after lower-ops" ] &&
+        quiet dump.py -emit=tensorir
+}
+is "a dump begins with a comment and can be read back" one_dump
+
+times() { "$tirc" "$residual" -prefix=tvmgen_a -time-passes 2>times && grep -q 'ms.*%.*fuse-ops' times && grep -q 'all passes' times; }
+is "-time-passes tells the time of each pass" times
+
+helps() {
+    quiet --help && grep -q -e '-workspace-byte-alignment' stdout && quiet --version && grep -qx 'tirc [0-9.]*' stdout &&
+        quiet -list-passes && grep -q '^infer-types ' stdout
+}
+is "--help, --version and --list-passes answer on standard output" helps
+
+verbose() { "$tirc" "$residual" -prefix=tvmgen_a -v 2>said && grep -q 'wrote tvmgen_a/tvmgen_a.h' said && grep -q 'bytes of workspace' said; }
+is "-v names files and sizes" verbose
+
+runs() {
+    quiet run "$small/model.relay" -params="$small/model.params" -input "$small/input_0.npy" -input "$small/input_1.npy" \
+        -output o0.npy -output o1.npy -output o2.npy && [ ! -s stdout ] &&
+        quiet run "$small/model.relay" -params="$small/model.params" -input "$small/input_0.npy" -input "$small/input_1.npy" \
+            -output e0.npy -output e1.npy -output e2.npy -evaluator && cmp o2.npy "$small/input_0.npy" && cmp e2.npy o2.npy &&
+        cmp o0.npy "$small/output_0.npy" && cmp e0.npy o0.npy
+}
+is "run writes each output as .npy, with the C compiler and with the evaluator" runs
+
+compilers() {
+    for cc in gcc 'clang -O3' "gcc '-DA=\"b c\"' -g"; do
+        "$tirc" verify "$small/model.relay" -params="$small/model.params" -cc "$cc" || return 1
+    done
+    CC='gcc -O1' "$tirc" verify "$small/model.relay" -params="$small/model.params" -seed 7
+}
+is "verify takes the compiler from -cc and from CC" compilers
+
+expects() {
+    "$tirc" verify "$small/model.relay" -params="$small/model.params" -input "$small/input_0.npy" -input "$small/input_1.npy" \
+        -expect "$small/output_0.npy" -expect "$small/output_1.npy" -expect "$small/output_2.npy" >report && [ "$(grep -c '^pass' report)" -eq 6 ]
+}
+is "verify compares with the evaluator and with files" expects
+
+notices() {
+    "$tirc" verify "$small/model.relay" -params="$small/model.params" -input "$small/input_1.npy" -input "$small/input_1.npy" \
+        -expect "$small/output_0.npy" -expect "$small/output_1.npy" -expect "$small/output_2.npy" >report
+    [ $? -eq 1 ] && grep -q '^FAIL.*elements are off' report
+}
+is "verify notices wrong numbers: exit status 1" notices
+
+packed() { "$tirc" verify "$small/model.relay" -params="$small/model.params" -interface-api=packed; }
+is "verify calls a model with the packed interface too" packed
+packed_unpacked() { "$tirc" verify "$small/model.relay" -params="$small/model.params" -interface-api=packed -unpacked-api=0; }
+is "and with packed operators" packed_unpacked
+
+merges() {
+    cat >one.relay <<'TEXT'
+def @twice(%x: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] { add(%x, %x) }
+TEXT
+    cat >two.relay <<'TEXT'
+def @main(%a: Tensor[(2, 2), float32]) -> Tensor[(2, 2), float32] { @twice(%a) }
+TEXT
+    "$tirc" one.relay two.relay -emit=relay
+}
+is "several files merge into one module" merges
+
+[ -z "$(ls -A tmp)" ] || { echo "FAILED temporary folders are left: $(ls tmp)"; failed=$((failed + 1)); }
+echo "driver: $passed passed, $failed failed"
+[ $failed -eq 0 ]
