@@ -196,7 +196,7 @@ bool tg_meta_feed(tg_meta *m, const char *bytes, size_t n)
     if (m->failed)
         return false;
     if (yajl_parse(m->parser, (const unsigned char *)bytes, n) != yajl_status_ok)
-        return report_syntax(m, here(m));
+        return report_syntax(m, here(m) > m->place ? here(m) - 1 : m->place);
     m->place += (uint32_t)n;
     return true;
 }

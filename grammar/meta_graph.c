@@ -494,8 +494,7 @@ const tg_value *tg_meta_get(tg_meta *m, tg_span at, const char *key, uint64_t in
     if (!indices(m, &m->node[list], &item, &n))
         return NULL;
     if (index >= n) {
-        tg_error(m->cx, at, "the metadata section has %u objects of type %s: there is no number %llu", (unsigned)n, key,
-                 (unsigned long long)index);
+        tg_error(m->cx, at, "the metadata section has no %s number %llu, it holds %u", key, (unsigned long long)index, (unsigned)n);
         return NULL;
     }
     const tg_value *v = resolve(m, item[index].u.i, item[index].at, 1);

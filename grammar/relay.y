@@ -292,13 +292,15 @@ attrval: NUMBER                                 { $$ = tg_relay_number_value(p, 
     | META                                      { $$ = tg_relay_meta_value(p, @1, $1); }
     | META_ATTRS                                { $$ = tg_relay_meta_value(p, @1, $1); }
     | WORD                                      { $$ = tg_relay_word_value(p, $1); }
-    | WORD '(' open fields ')'                  { $$ = tg_relay_object_value(p, $1); }
+    | WORD '(' open_value fields ')'              { $$ = tg_relay_object_value(p, $1); }
     | TARGET                                    { $$ = tg_relay_raw_object(p, $1); }
-    | '[' open values ']'                       { $$ = tg_relay_list_value(p); }
-    | '(' open values ')'                       { $$ = tg_relay_list_value(p); }
-    | '{' open map '}'                          { $$ = tg_relay_map_value(p); }
+    | '[' open_value values ']'                 { $$ = tg_relay_list_value(p); }
+    | '(' open_value values ')'                 { $$ = tg_relay_list_value(p); }
+    | '{' open_value map '}'                    { $$ = tg_relay_map_value(p); }
     | LOCAL                                     { $$ = NULL; /* an operand once more: the positional one counts */ }
     | GRAPH                                     { $$ = NULL; }
+    ;
+open_value: %empty                              { tg_relay_open_value(p, @0); }
     ;
 values: %empty
     | value_list comma

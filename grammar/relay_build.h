@@ -63,6 +63,7 @@ typedef struct tg_relay {
     TG_VEC(const tg_type *) type_list;
     TG_VEC(const tg_value *) value;
     TG_VEC(const tg_name *) key;    /* beside value in maps */
+    uint32_t value_depth;           /* values within values */
     TG_VEC(tg_relay_attr) attr;
     TG_VEC(tg_relay_dim) dim;
     TG_VEC(const tg_name *) name;   /* type parameters */
@@ -103,6 +104,7 @@ void tg_relay_syntax_error(tg_relay *p, tg_relay_loc l, bool reported, const cha
 void tg_relay_recovered(tg_relay *p);
 
 void tg_relay_open(tg_relay *p);                                    /* a list begins */
+void tg_relay_open_value(tg_relay *p, tg_relay_loc l);              /* one that is an attribute value */
 void tg_relay_push(tg_relay *p, tg_relay_loc l, const tg_node *n);  /* an operand, made an atom */
 void tg_relay_push_node(tg_relay *p, const tg_node *n);             /* as it is */
 void tg_relay_push_type(tg_relay *p, const tg_type *t);

@@ -167,7 +167,8 @@ static bool check_ctor(tg_relay *p, tg_relay_loc l, const tg_name *name, uint32_
 {
     const tg_ctor *c = tg_map_get(&p->ctors, TG_KEY(name));
     if (c != NULL && c->n != n)
-        tg_relay_wrong(p, l.span, "%s has %u fields, but %u are given", name->text, (unsigned)c->n, (unsigned)n);
+        tg_relay_wrong(p, l.span, "%s has %u field%s, %u %s given", name->text, (unsigned)c->n, c->n == 1 ? "" : "s", (unsigned)n,
+                       n == 1 ? "is" : "are");
     return c != NULL && c->n == 0 && n == 0;
 }
 

@@ -44,6 +44,8 @@ void tg_relay_recovered(tg_relay *p)
     tg_relay_unbind(p, 0);
     p->marks.n = p->bind.n = p->block.n = p->scope_marks.n = p->let.n = p->fn.n = p->param.n = p->ctor.n = 0;
     p->type_params = (tg_map){ 0 };
+    p->value_depth = 0;
+    p->fn_type.n = 0;
 }
 
 /* ---- functions ---- */
@@ -253,8 +255,8 @@ static void check_uses(tg_relay *p)
         if (adt == NULL)
             tg_relay_wrong(p, p->adt_uses.at[i], "type %s is not defined", t->name->text);
         else if (adt->nparams != t->n)
-            tg_relay_wrong(p, p->adt_uses.at[i], "type %s takes %u arguments, %u are given", t->name->text, (unsigned)adt->nparams,
-                           (unsigned)t->n);
+            tg_relay_wrong(p, p->adt_uses.at[i], "type %s takes %u argument%s, %u %s given", t->name->text, (unsigned)adt->nparams,
+                           adt->nparams == 1 ? "" : "s", (unsigned)t->n, t->n == 1 ? "is" : "are");
     }
 }
 

@@ -55,7 +55,7 @@ static uint32_t found_constant(search *s, uint32_t at)
         index = index * 10 + (uint64_t)(t->text[at] - '0');
     add(s->p, s->at, index);
     uint32_t comment = tg_relay_skip_blanks(t, at + 1);
-    bool typed = t->end - comment > 2 && memcmp(t->text + comment, "/*", 2) == 0 && tg_relay_read_note(t, comment).type != NULL;
+    bool typed = tg_relay_stands(t, comment, "/*") && tg_relay_read_note(t, comment).type != NULL;
     if (typed && tg_map_get(&s->p->missing_note, index + 1) == NULL)
         tg_map_put(s->p->cx, &s->p->missing_note, index + 1, (void *)((uintptr_t)comment + 1));
     return at;
@@ -76,12 +76,6 @@ static uint32_t found_global(search *s, uint32_t at, bool defined)
     return end;
 }
 
-static bool stands(const tg_relay_text *t, uint32_t at, const char *word)
-{
-    size_t n = strlen(word);
-    return t->end - at >= n && memcmp(t->text + at, word, n) == 0;
-}
-
 static void look_through(search *s)
 {
     tg_relay_text *t = &s->p->t;
@@ -93,10 +87,10 @@ static void look_through(search *s)
             end = tg_relay_string_end(t, at);
         } else if (c == '@') {
             end = found_global(s, at, def);
-        } else if (c == 'm' && stands(t, at, REFERENCE)) {
+        } else if (c == 'm' && tg_relay_stands(t, at, REFERENCE)) {
             end = found_constant(s, at);
         }
-        def = end - at == 3 && stands(t, at, "def");
+        def = end - at == 3 && tg_relay_stands(t, at, "def");
         at = end > at ? end : at + 1;
     }
 }
@@ -172,6 +166,8 @@ void tg_relay_missing_params(tg_relay *p, const tg_name *fn)
             v->name = tg_internf(p->cx, "%s_", v->name->text);
         TG_PUSH(p->cx, p->param, v);
     }
+    if (p->failed)
+        return;
     const tg_name *first = p->param.at[p->param.n - n->index.n]->name, *last = p->param.at[p->param.n - 1]->name;
     if (first == last)
         tg_warning(p->cx, l.span, "the data of a constant is not in the text: it became parameter %s of @%s", first->text, fn->text);

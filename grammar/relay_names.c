@@ -31,12 +31,6 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-static bool stands(const tg_relay_text *t, uint32_t at, const char *word)
-{
-    size_t n = strlen(word);
-    return t->end - at >= n && memcmp(t->text + at, word, n) == 0;
-}
-
 uint32_t tg_relay_plain_name(const tg_relay_text *t, uint32_t at)
 {
     uint32_t begin = at;
@@ -111,13 +105,13 @@ static bool type_follows(const tg_relay_text *t, uint32_t at)
 {
     DLDataType d;
     uint32_t end;
-    if (stands(t, at, "Tensor[") || stands(t, at, "fn ") || stands(t, at, "fn(") || peek(t, at) == '(')
+    if (tg_relay_stands(t, at, "Tensor[") || tg_relay_stands(t, at, "fn ") || tg_relay_stands(t, at, "fn(") || peek(t, at) == '(')
         return true;
     end = tg_relay_plain_name(t, at);
     if (end == at)
         return false;
     uint32_t next = tg_relay_skip_blanks(t, end);
-    bool over = is_one_of(peek(t, next), ",)=;{") || stands(t, next, "/*");
+    bool over = is_one_of(peek(t, next), ",)=;{") || tg_relay_stands(t, next, "/*");
     return over && tg_dtype_parse(t->text + at, end - at, &d);
 }
 
@@ -138,13 +132,13 @@ static bool blank_ends(const tg_relay_text *t, uint32_t at)
 {
     while (peek(t, at) == ' ' || peek(t, at) == '\t')
         ++at;
-    return is_one_of(peek(t, at), ":{=,);\r\n") || stands(t, at, "/*") || stands(t, at, "//");
+    return is_one_of(peek(t, at), ":{=,);\r\n") || tg_relay_stands(t, at, "/*") || tg_relay_stands(t, at, "//");
 }
 
 static bool comment_ends_on_line(const tg_relay_text *t, uint32_t at)
 {
     for (; at < t->end && t->text[at] != '\n'; ++at)
-        if (stands(t, at, "*/"))
+        if (tg_relay_stands(t, at, "*/"))
             return true;
     return false;
 }
@@ -161,7 +155,7 @@ static bool declaration_ends(const tg_relay_text *t, uint32_t at, unsigned open)
     case ',': return !let && comma_ends(t, at + 1);
     case ')': return open == 0;
     case '=': return let || next == '>';
-    case '{': return stands(t, at, "{virtual_device");
+    case '{': return tg_relay_stands(t, at, "{virtual_device");
     case ';': return t->last == FREE_VAR;
     case '/': return next == '*' && comment_ends_on_line(t, at);
     default: return false;
@@ -195,8 +189,8 @@ bool tg_relay_declares(const tg_relay_text *t)
 static bool use_ends(const tg_relay_text *t, uint32_t at)
 {
     char c = peek(t, at);
-    return is_blank(c) || is_one_of(c, ",)};(]+*<>=!{^") || (c == '.' && is_digit(peek(t, at + 1))) || stands(t, at, "/*")
-           || stands(t, at, "//");
+    return is_blank(c) || is_one_of(c, ",)};(]+*<>=!{^") || (c == '.' && is_digit(peek(t, at + 1))) || tg_relay_stands(t, at, "/*")
+           || tg_relay_stands(t, at, "//");
 }
 
 /* No declared name holds these. */

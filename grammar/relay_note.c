@@ -76,7 +76,7 @@ tg_relay_note tg_relay_read_note(tg_relay_text *t, uint32_t at)
     if (begins(first, "ty=") || begins(first, "span="))
         return read_part(first);
     uint32_t next = tg_relay_skip_blanks(t, end);   /* 0.8: the layer and the type in comments of their own */
-    if (t->end - next < 4 || memcmp(t->text + next, "/*", 2) != 0)
+    if (!tg_relay_stands(t, next, "/*"))
         return (tg_relay_note){ 0 };
     part second = inside(t, next, &end);
     if (!begins(second, "ty="))
@@ -128,7 +128,7 @@ const tg_type *tg_relay_annotated_type(tg_ctx *cx, tg_span at)
     tg_relay_text t;
     tg_relay_text_init(&t, cx, src, at.end, (uint32_t)src->size);
     uint32_t comment = tg_relay_skip_blanks(&t, at.end);
-    if (t.end - comment < 4 || memcmp(t.text + comment, "/*", 2) != 0)
+    if (!tg_relay_stands(&t, comment, "/*"))
         return NULL;
     tg_relay_note note = tg_relay_read_note(&t, comment);
     return note.type == NULL ? NULL : parse_type(cx, src, note.type, note.type_len);

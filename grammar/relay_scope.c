@@ -313,7 +313,7 @@ const tg_node *tg_relay_pattern(tg_relay *p, tg_relay_loc l, const tg_name *ctor
     if (ctor != NULL && c == NULL)
         tg_relay_wrong(p, l.span, "no type has a constructor %s", ctor->text);
     else if (c != NULL && c->n != n)
-        tg_relay_wrong(p, l.span, "%s has %u fields, the pattern has %u", ctor->text, (unsigned)c->n, (unsigned)n);
+        tg_relay_wrong(p, l.span, "%s has %u field%s, the pattern has %u", ctor->text, (unsigned)c->n, c->n == 1 ? "" : "s", (unsigned)n);
     const tg_node *node = pattern_node(p, l, (tg_pattern){ .ctor = ctor, .tuple = tuple }, n, p->node.at + m.node);
     tg_relay_drop(p, m);
     return node;

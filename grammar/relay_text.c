@@ -33,10 +33,10 @@ size_t tg_relay_feed(tg_relay_text *t, char *buffer, size_t most)
     return n;
 }
 
-static bool stands(const tg_relay_text *t, uint32_t at, const char *word)
+bool tg_relay_stands(const tg_relay_text *t, uint32_t at, const char *word)
 {
     size_t n = strlen(word);
-    return t->end - at >= n && memcmp(t->text + at, word, n) == 0;
+    return at <= t->end && t->end - at >= n && memcmp(t->text + at, word, n) == 0;
 }
 
 uint32_t tg_relay_skip_blanks(const tg_relay_text *t, uint32_t at)
@@ -118,7 +118,7 @@ static uint32_t nested(const tg_relay_text *t, uint32_t at, bool nests)
 /* A span holds whatever the source model called its layers, so it may hold comment signs too. */
 static bool is_annotation(const tg_relay_text *t, uint32_t at)
 {
-    return stands(t, at, "/* ty=") || stands(t, at, "/* span=");
+    return tg_relay_stands(t, at, "/* ty=") || tg_relay_stands(t, at, "/* span=");
 }
 
 static bool has_span(const tg_relay_text *t, uint32_t at)
@@ -129,9 +129,9 @@ static bool has_span(const tg_relay_text *t, uint32_t at)
         if (p == NULL)
             return false;
         i = (uint32_t)(p - t->text);
-        if (stands(t, i, " span="))
+        if (tg_relay_stands(t, i, " span="))
             return true;
-        if (stands(t, i, " */"))
+        if (tg_relay_stands(t, i, " */"))
             return false;
     }
     return false;
@@ -153,9 +153,9 @@ uint32_t tg_relay_next(tg_relay_text *t, uint32_t at)
 {
     for (;;) {
         at = tg_relay_skip_blanks(t, at);
-        if (stands(t, at, "/*"))
+        if (tg_relay_stands(t, at, "/*"))
             at = tg_relay_comment(t, at);
-        else if (stands(t, at, "//"))
+        else if (tg_relay_stands(t, at, "//"))
             at = line_end(t, at);
         else
             return at;
@@ -266,9 +266,9 @@ uint32_t tg_relay_primfn(const tg_relay_text *t, uint32_t at)
 static uint32_t title(const tg_relay_text *t, uint32_t at)
 {
     bool begins_line = at == 0 || t->text[at - 1] == '\n';
-    if (stands(t, at, "#[metadata]"))
+    if (tg_relay_stands(t, at, "#[metadata]"))
         return 11;
-    return begins_line && stands(t, at, "METADATA:") ? 9 : 0;
+    return begins_line && tg_relay_stands(t, at, "METADATA:") ? 9 : 0;
 }
 
 /* A title that begins a line and is followed by JSON: what counts when a variable's name looked like a comment. */

@@ -62,6 +62,7 @@ size_t tg_relay_feed(tg_relay_text *t, char *buffer, size_t most);
 
 /* ---- lexical pieces, by position in the text; each returns the byte after it ---- */
 uint32_t tg_relay_comment(tg_relay_text *t, uint32_t at);       /* at the opening; t->end when it never ends */
+bool tg_relay_stands(const tg_relay_text *t, uint32_t at, const char *word);   /* is this what begins here? */
 uint32_t tg_relay_skip_blanks(const tg_relay_text *t, uint32_t at);     /* white space only */
 uint32_t tg_relay_next(tg_relay_text *t, uint32_t at);          /* white space and comments */
 uint32_t tg_relay_balanced(const tg_relay_text *t, uint32_t at);        /* a bracket and all up to its partner; strings respected */

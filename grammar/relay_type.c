@@ -90,6 +90,14 @@ const tg_type *tg_relay_named_type(tg_relay *p, tg_relay_loc l, const tg_name *n
 
 /* ---- values ---- */
 
+void tg_relay_open_value(tg_relay *p, tg_relay_loc l)
+{
+    enum { DEEPEST = 200 };         /* whoever looks at values may recurse */
+    if (++p->value_depth > DEEPEST)
+        tg_fail(p->cx, TIRGEN_ELIMIT, l.span, "an attribute value nested more than %d levels deep", DEEPEST);
+    tg_relay_open(p);
+}
+
 void tg_relay_push_value(tg_relay *p, const tg_name *key, const tg_value *v)
 {
     TG_PUSH(p->cx, p->value, v != NULL ? v : tg_v_none(p->cx));
@@ -146,6 +154,7 @@ const tg_value *tg_relay_raw_object(tg_relay *p, const tg_name *text)
 const tg_value *tg_relay_list_value(tg_relay *p)
 {
     tg_relay_marks m = tg_relay_close(p);
+    --p->value_depth;
     const tg_value *v = tg_v_list(p->cx, (uint32_t)p->value.n - m.value, p->value.at + m.value);
     p->value.n = p->key.n = m.value;
     return v;
@@ -154,6 +163,7 @@ const tg_value *tg_relay_list_value(tg_relay *p)
 const tg_value *tg_relay_map_value(tg_relay *p)
 {
     tg_relay_marks m = tg_relay_close(p);
+    --p->value_depth;
     const tg_value *v = tg_v_dict(p->cx, (uint32_t)p->value.n - m.value, p->key.at + m.value, p->value.at + m.value);
     p->value.n = p->key.n = m.value;
     return v;

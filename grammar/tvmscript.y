@@ -106,12 +106,12 @@ dotted: NAME
     ;
 
 compound: decorators DEF NAME '(' params ')' ':' suite
-                                            { $$ = tg_syn_def(p, @$, $3, $1, $5, NULL, $8); }
+                                            { $$ = tg_syn_def(p, tg_span_join(@2, @$), $3, $1, $5, NULL, $8); }
     | decorators DEF NAME '(' params ')' ARROW expr ':' suite
-                                            { $$ = tg_syn_def(p, @$, $3, $1, $5, $8, $10); }
-    | decorators CLASS NAME ':' suite       { $$ = tg_syn_class(p, @$, $3, $1, $5); }
+                                            { $$ = tg_syn_def(p, tg_span_join(@2, @$), $3, $1, $5, $8, $10); }
+    | decorators CLASS NAME ':' suite       { $$ = tg_syn_class(p, tg_span_join(@2, @$), $3, $1, $5); }
     | decorators CLASS NAME '(' args ')' ':' suite
-                                            { $$ = tg_syn_class(p, @$, $3, $1, $8); }
+                                            { $$ = tg_syn_class(p, tg_span_join(@2, @$), $3, $1, $8); }
     | IF expr ':' suite elifs               { $$ = tg_syn_if(p, @$, $2, $4, $5, NULL); }
     | IF expr ':' suite elifs ELSE ':' suite
                                             { $$ = tg_syn_if(p, @$, $2, $4, $5, $8); }

@@ -242,7 +242,7 @@ static const tg_func *function(tg_elab *e, const tg_syn *def, const tg_name *nam
     f->ret = e->ret;
     f->attrs = e->attrs;
     if (!private && tg_v_get(f->attrs, "global_symbol") == NULL)
-        f->attrs = tg_v_with(e->cx, f->attrs, "global_symbol", tg_v_str(e->cx, def->u.name));
+        f->attrs = tg_v_with(e->cx, f->attrs, "global_symbol", tg_v_str(e->cx, name));
     store_params(e, f);
     tg_el_leave(e, mark);
     return e->cx->nerrors == before ? f : NULL;

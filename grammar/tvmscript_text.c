@@ -255,7 +255,7 @@ static bool put(tg_script *p, sink *to, uint32_t place, const char *bytes, size_
     if (to->n == 0)
         to->place = place;
     if (to->n + n > to->cap) {
-        size_t cap = to->cap * 2 > to->n + n ? to->cap * 2 : to->n + n + GATHER;
+        size_t cap = to->cap * 2 > to->n + n ? to->cap * 2 : to->n + n + 64;
         char *grown = tg_temp(p->cx, cap);
         if (to->n > 0)
             memcpy(grown, to->at, to->n);

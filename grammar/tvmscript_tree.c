@@ -215,6 +215,8 @@ tg_syn *tg_syn_param(tg_script *p, tg_span at, const tg_name *name, tg_syn *type
 
 tg_syn *tg_syn_def(tg_script *p, tg_span at, const tg_name *name, tg_syn *decorators, tg_syn *params, tg_syn *ret, tg_syn *suite)
 {
+    if (decorators->nkids > 0)
+        at.begin = decorators->last->next->begin - 1;       /* the @ before the first */
     tg_syn *s = tg_syn_3(p, TG_SYN_DEF, at, decorators, params, or_none(p, at, ret));
     s->u.name = name;
     hang(s, suite, false);
@@ -223,6 +225,8 @@ tg_syn *tg_syn_def(tg_script *p, tg_span at, const tg_name *name, tg_syn *decora
 
 tg_syn *tg_syn_class(tg_script *p, tg_span at, const tg_name *name, tg_syn *decorators, tg_syn *suite)
 {
+    if (decorators->nkids > 0)
+        at.begin = decorators->last->next->begin - 1;
     tg_syn *s = tg_syn_2(p, TG_SYN_CLASS, at, decorators, suite);
     s->u.name = name;
     return s;

@@ -185,7 +185,7 @@ static void modular(tg_emit *e, const tg_node *n, DLDataType as, int outer)
             c_put_int(e, as, v, false, outer);
         else
             c_put_int(e, as, tg_wrap_to(as, v), false, outer);
-    } else if (c_is_ring(n) && tg_dtype_of(n).code == kDLInt && !stays(e, n)) {
+    } else if (c_is_ring(n) && (c_is_narrow(tg_dtype_of(n)) || (tg_dtype_of(n).code == kDLInt && !stays(e, n)))) {
         int prec = binary[n->kind].prec;
         bool open = open_bracket(e, prec, outer);
         const tg_node *right = n->kid[1];
@@ -234,16 +234,10 @@ static void ring(tg_emit *e, const tg_node *n, int outer)
     bool open = open_bracket(e, C_UNARY, outer);
     cast_open(e, d, n->span);
     tg_putc(e->to, '(');
-    if (!c_is_narrow(d)) {
-        modular(e, n, unsigned_of(d), C_ANY);
-    } else if (c_fits(c_unwrapped_range(e, n), TG_INT32)) {
+    if (c_is_narrow(d) && c_fits(c_unwrapped_range(e, n), TG_INT32))
         unwrapped(e, n, C_ANY);
-    } else {                                    /* uint16 * uint16 does not fit int */
-        tg_puts(e->to, "(uint32_t)");
-        c_expr(e, n->kid[0], C_UNARY);
-        tg_printf(e->to, " %s (uint32_t)", binary[n->kind].text);
-        c_expr(e, n->kid[1], C_UNARY);
-    }
+    else                                        /* uint16 * uint16 does not fit int either */
+        modular(e, n, unsigned_of(d), C_ANY);
     tg_putc(e->to, ')');
     close_bracket(e, open);
 }
@@ -473,6 +467,11 @@ void c_put_lane(tg_emit *e)
         tg_printf(e->to, "[%s]", e->lane);
 }
 
+static bool is_number(const tg_node *n, int v)
+{
+    return tg_is_int_const(n, v) || (n->kind == TG_FLOAT && !(n->u.f < v) && !(n->u.f > v));
+}
+
 static void ramp(tg_emit *e, const tg_node *n, int outer)
 {
     const tg_node *base = n->kid[0], *stride = n->kid[1];
@@ -487,7 +486,8 @@ static void ramp(tg_emit *e, const tg_node *n, int outer)
         return;
     }
     const char *lane = tg_is_float(d) ? tg_format(e->cx, "(%s)%s", c_type(e, d, n->span), e->lane) : e->lane;
-    bool zero = tg_is_int_const(base, 0), one = tg_is_int_const(stride, 1), open = open_bracket(e, zero ? (one ? C_POSTFIX : C_MUL) : C_ADD, outer);
+    bool zero = is_number(base, 0), one = is_number(stride, 1);
+    bool open = open_bracket(e, !zero ? C_ADD : !one ? C_MUL : tg_is_float(d) ? C_UNARY : C_POSTFIX, outer);
     if (!zero) {
         c_expr(e, base, C_ADD);
         tg_puts(e->to, " + ");

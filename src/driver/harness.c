@@ -2,8 +2,10 @@
  * working folder. The buffers are exactly as large as the tensors, so that a checking C library notices a write outside. */
 #include "harness.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tirc_harness_file(char *name, size_t room, bool input, size_t i)
@@ -11,9 +13,34 @@ void tirc_harness_file(char *name, size_t room, bool input, size_t i)
     snprintf(name, room, "%s_%zu.bin", input ? "input" : "output", i);
 }
 
-void tirc_harness_words(tirc_words *w, const char *prefix, bool has_workspace, const char *runtime)
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The C files of the folder @p dir, in the order of their names. */
+static void add_sources(tirc_words *w, const char *dir)
+{
+    tirc_words found = { 0 };
+    struct dirent *entry;
+    DIR *d = opendir(dir);
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        if (n < 3 || strcmp(entry->d_name + n - 2, ".c") != 0) continue;
+        char *path = tirc_path(dir, entry->d_name);
+        tirc_words_add(&found, path);
+        free(path);
+    }
+    if (d != NULL) closedir(d);
+    if (found.n > 0) qsort(found.word, found.n, sizeof *found.word, by_name);
+    for (unsigned i = 0; i < found.n; ++i) tirc_words_add(w, found.word[i]);
+    tirc_words_free(&found);
+}
+
+void tirc_harness_words(tirc_words *w, const char *prefix, const char *runtime)
 {
     static const char *const flags[] = { "-std=c99", "-O2", "-I." };
+    static const char *const units[] = { "", "_workspace" };
     char text[4096];
     tirc_words all = { 0 };
     tirc_words_add(&all, w->word[0]);
@@ -23,12 +50,11 @@ void tirc_harness_words(tirc_words *w, const char *prefix, bool has_workspace, c
         tirc_words_add(&all, text);
     }
     for (unsigned i = 1; i < w->n; ++i) tirc_words_add(&all, w->word[i]);
-    snprintf(text, sizeof text, "%s.c", prefix);
-    tirc_words_add(&all, text);
-    if (has_workspace) {
-        snprintf(text, sizeof text, "%s_workspace.c", prefix);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        snprintf(text, sizeof text, "%s%s.c", prefix, units[i]);
         tirc_words_add(&all, text);
     }
+    if (runtime != NULL) add_sources(&all, runtime);
     tirc_words_add(&all, TIRC_HARNESS_C);
     tirc_words_add(&all, "-lm");
     tirc_words_add(&all, "-o");
@@ -50,7 +76,7 @@ static bool put(tirc_output *to, const char *fmt, ...)
     return n >= 0 && (size_t)n < sizeof text && tirc_output_bytes(to, text, (size_t)n);
 }
 
-static const char files[] =
+static const char transfer[] =
     "static int transfer(const char *name, int input, void *at, size_t n)\n"
     "{\n"
     "    FILE *f = fopen(name, input ? \"rb\" : \"wb\");\n"
@@ -77,33 +103,48 @@ static bool put_buffers(tirc_output *to, const tirgen_tensor_info *info, size_t 
 }
 
 /* The structs hold nothing but pointers, in the model's order. */
-static bool put_struct(tirc_output *to, const char *prefix, const char *what, size_t first, size_t n)
+static bool put_struct(tirc_output *to, const char *what, size_t first, size_t n)
 {
     if (n == 0) return true;
-    return put(to, "    if (sizeof %s != %zu * sizeof at[0]) return 1;\n    memcpy(&%s, at + %zu, sizeof %s);\n", what, n, what, first, what)
-           && prefix != NULL;
+    return put(to, "    if (sizeof %s != %zu * sizeof at[0]) return 1;\n    memcpy(&%s, at + %zu, sizeof %s);\n", what, n, what, first, what);
 }
 
 static bool put_c_call(tirc_output *to, const char *prefix, size_t nin, size_t nout)
 {
-    return put_struct(to, prefix, "inputs", 0, nin) && put_struct(to, prefix, "outputs", nin, nout)
-           && put(to, "    status = (int)%s_run(%s%s%s);\n", prefix, nin > 0 ? "&inputs" : "", nin > 0 && nout > 0 ? ", " : "",
-                  nout > 0 ? "&outputs" : "");
+    return put(to, "    struct %s_inputs inputs;\n    struct %s_outputs outputs;\n", prefix, prefix)
+           && put_struct(to, "inputs", 0, nin) && put_struct(to, "outputs", nin, nout)
+           && put(to, "    status = (int)%s_run(&inputs, &outputs);\n", prefix);
+}
+
+/* A DLTensor for each input, then for each output. */
+static bool put_packed_call(tirc_output *to, const char *prefix, const tirgen_tensor_info *info, size_t n)
+{
+    bool good = put(to, "    DLTensor tensor[%zu];\n    TVMValue args[%zu], result;\n    int codes[%zu], code;\n", n + 1, n + 1, n + 1)
+                && put(to, "    memset(tensor, 0, sizeof tensor);\n");
+    for (size_t i = 0; good && i < n; ++i) {
+        const tirgen_tensor_info *t = &info[i];
+        good = put(to, "    static int64_t shape_%zu[] = { ", i);
+        for (int32_t k = 0; good && k < t->ndim; ++k) good = put(to, "%lld, ", (long long)t->shape[k]);
+        good = good && put(to, "0 };\n    tensor[%zu].data = at[%zu];\n    tensor[%zu].device.device_type = 1;\n", i, i, i)
+               && put(to, "    tensor[%zu].ndim = %d;\n    tensor[%zu].shape = shape_%zu;\n", i, (int)t->ndim, i, i)
+               && put(to, "    tensor[%zu].dtype.code = %u;\n    tensor[%zu].dtype.bits = %u;\n    tensor[%zu].dtype.lanes = %u;\n", i,
+                      t->dtype.code, i, t->dtype.bits, i, t->dtype.lanes)
+               && put(to, "    args[%zu].v_handle = &tensor[%zu];\n    codes[%zu] = 7;\n", i, i, i);
+    }
+    return good && put(to, "    status = (int)%s_run(args, codes, %zu, &result, &code, NULL);\n", prefix, n);
 }
 
 bool tirc_harness_write(tirc_output *to, const char *prefix, bool packed, const tirgen_tensor_info *info, size_t nin, size_t nout)
 {
     bool good = put(to, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"%s.h\"\n\n", prefix)
-                && put(to, "%s", files) && put(to, "int main(void)\n{\n");
-    if (good && nin > 0) good = put(to, "    struct %s_inputs inputs;\n", prefix);
-    if (good && nout > 0) good = put(to, "    struct %s_outputs outputs;\n", prefix);
-    good = good && put_buffers(to, info, nin, nout) && put_c_call(to, prefix, nin, nout);
-    good = good && put(to, "    if (status != 0) {\n        fprintf(stderr, \"%s_run: status %%d\\n\", status);\n        return 1;\n    }\n", prefix);
+                && put(to, "%sint main(void)\n{\n", transfer) && put_buffers(to, info, nin, nout);
+    good = good && (packed ? put_packed_call(to, prefix, info, nin + nout) : put_c_call(to, prefix, nin, nout));
+    good = good && put(to, "    if (status != 0) {\n        fprintf(stderr, \"%s_run: status 0x%%x\\n\", (unsigned)status);\n        return 1;\n    }\n",
+                       prefix);
     for (size_t i = 0; good && i < nout; ++i) {
         char name[64];
         tirc_harness_file(name, sizeof name, false, i);
         good = put(to, "    if (!transfer(\"%s\", 0, at[%zu], %zu)) return 1;\n", name, nin + i, info[nin + i].size_bytes);
     }
-    (void)packed;
     return good && put(to, "    for (size_t i = 0; i < %zu; ++i) free(at[i]);\n    return 0;\n}\n", nin + nout);
 }

@@ -16,7 +16,7 @@ bool tirc_harness_write(tirc_output *to, const char *prefix, bool packed, const 
 /* The name of the file that holds the raw bytes of input or output @p i. */
 void tirc_harness_file(char *name, size_t room, bool input, size_t i);
 /* Appends flags and files to the words of a C compiler in @p w, which then runs in the folder of the emitted files. Our flags
- * come first, so that the user's win. runtime: the folder of the runtime, or NULL. */
-void tirc_harness_words(tirc_words *w, const char *prefix, bool has_workspace, const char *runtime);
+ * come first, so that the user's win. runtime: the folder of the runtime, whose sources are compiled too; NULL when there is none. */
+void tirc_harness_words(tirc_words *w, const char *prefix, const char *runtime);
 
 #endif

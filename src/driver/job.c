@@ -82,6 +82,8 @@ static int set_options(tirc_job *job)
         const char *value = tirc_option(job->args, passed_on[i]);
         if (value != NULL) status = tirgen_set_option(job->ctx, tirc_option_name(passed_on[i]) + 1, value);
     }
+    for (size_t i = 0; status == TIRGEN_OK && i < tirc_option_count(job->args, TIRC_SHAPE); ++i)
+        status = tirgen_set_option(job->ctx, "shape", tirc_option_at(job->args, TIRC_SHAPE, i));
     return tirc_exit_status(status);
 }
 

@@ -219,7 +219,9 @@ static char *runtime_folder(const tirc_args *args, const char *argv0)
     if (own == NULL) return NULL;
     dir = tirc_path(own, "../share/tirgen/runtime");
     free(own);
-    return dir;
+    own = realpath(dir, NULL);
+    free(dir);
+    return own;
 }
 
 /* The command that makes the program; false after a message. */
@@ -234,7 +236,7 @@ static bool compiler_words(const model *m, const char *argv0, tirc_words *w)
         free(runtime);
         return false;
     }
-    tirc_harness_words(w, m->job.prefix, m->report.workspace_bytes > 0, runtime);
+    tirc_harness_words(w, m->job.prefix, runtime);
     free(runtime);
     return true;
 }

@@ -38,11 +38,11 @@ static int emit_files(tirc_job *job)
 
 /* ---- text ---- */
 
-/* -emit=KIND: the level it names and the pass after which a module is there. */
+/* -emit=KIND: the level it names and the pass after which Relay text is there. The index is the level. */
 static const struct { const char *kind, *last, *what; enum tg_level level; } texts[] = {
-    { "relay", "infer-types", "Relay", TG_LEVEL_RELAY },
-    { "tensorir", "lower-ops", "TensorIR", TG_LEVEL_TENSORIR },
-    { "tir", NULL, "loop", TG_LEVEL_LOOP },
+    [TG_LEVEL_RELAY] = { "relay", "infer-types", "Relay", TG_LEVEL_RELAY },
+    [TG_LEVEL_TENSORIR] = { "tensorir", "lower-ops", "TensorIR", TG_LEVEL_TENSORIR },
+    [TG_LEVEL_LOOP] = { "tir", NULL, "loop", TG_LEVEL_LOOP },
 };
 
 static int write_stdout(void *user, const char *bytes, size_t n)
@@ -76,22 +76,34 @@ static int print_to_file(tirc_job *job, const char *path)
     return good ? 0 : 1;
 }
 
+/* @return 0, or 2 after a message when the module is not at the level that -emit=KIND, row @p k, names. */
+static int check_level(const tirc_job *job, size_t k, const char *last)
+{
+    enum tg_level level = tg_module_level(tg_session_of(job->ctx)->module);
+    if (level == texts[k].level) return 0;
+    tirc_say("-emit=%s: the module is at %s level%s%s; say -emit=%s", texts[k].kind, texts[level].what,
+             last == NULL ? "" : " after ", last == NULL ? "" : last, texts[level].kind);
+    return 2;
+}
+
+/* Prints the module after @p last, or when it has reached the level that @p kind names. TensorIR that was read is printed as it is. */
 static int emit_text(tirc_job *job, const char *kind, const char *last)
 {
     const char *path = tirc_option(job->args, TIRC_OUTPUT);
-    int status;
+    enum tg_level from = tg_module_level(tg_session_of(job->ctx)->module);
     size_t k = 0;
+    int status = 0;
     while (k < TG_COUNT(texts) && (kind == NULL || strcmp(texts[k].kind, kind) != 0)) ++k;
-    status = tirc_job_compile(job, last != NULL || k == TG_COUNT(texts) ? last : texts[k].last);
-    if (status != 0) return status;
-    if (k < TG_COUNT(texts)) {
-        enum tg_level level = tg_module_level(tg_session_of(job->ctx)->module);
-        if (level != texts[k].level) {
-            tirc_say("-emit=%s: the module is at %s level%s%s; say -emit=%s", kind, texts[level].what,
-                     last == NULL ? "" : " after ", last == NULL ? "" : last, texts[level].kind);
-            return 2;
-        }
+    if (k == TG_COUNT(texts) || last != NULL)
+        status = tirc_job_compile(job, last);
+    else if (from == TG_LEVEL_RELAY || texts[k].level == TG_LEVEL_LOOP)
+        status = tirc_job_compile(job, texts[k].last);
+    if (status == 0 && last != NULL && strcmp(job->timing[job->ntimings - 1].pass, last) != 0) {
+        tirc_say("option '-stop-after': %s does not run on a module that begins at %s level", last, texts[from].what);
+        status = 2;
     }
+    if (status == 0 && k < TG_COUNT(texts)) status = check_level(job, k, last);
+    if (status != 0) return status;
     return path == NULL ? print_to_stdout(job) : print_to_file(job, path);
 }
 

@@ -1,9 +1,9 @@
 /* build.c: instructions being put together.
  *
- * A register's level is the number of loops around its definition. A pure instruction depends on its operands alone, so it is
- * placed in front of the outermost loop in which all operands are fixed; it may then run although the body does not, which is why
- * pure instructions never fail. The same operation on the same registers is computed once while the scope that holds it is open.
- * Ranges of integers tell where wrapping and bound checks are needed. */
+ * A register's level is the number of loops around its definition. A pure instruction depends on its operands alone,
+ * so it is placed in front of the outermost loop in which all operands are fixed; it may then run although the body
+ * does not, which is why pure instructions never fail. The same operation on the same registers is computed once while
+ * the scope that holds it is open. Ranges of integers tell where wrapping and bound checks are needed. */
 #include "build.h"
 #include "scalar.h"
 
@@ -155,7 +155,8 @@ static bool mul_ok(int64_t a, int64_t c, int64_t *out)
 static bool product_range(const tg_reg_info *x, const tg_reg_info *y, int64_t *lo, int64_t *hi)
 {
     int64_t p[4];
-    if (!mul_ok(x->lo, y->lo, &p[0]) || !mul_ok(x->lo, y->hi, &p[1]) || !mul_ok(x->hi, y->lo, &p[2]) || !mul_ok(x->hi, y->hi, &p[3]))
+    if (!mul_ok(x->lo, y->lo, &p[0]) || !mul_ok(x->lo, y->hi, &p[1]) || !mul_ok(x->hi, y->lo, &p[2]) ||
+        !mul_ok(x->hi, y->hi, &p[3]))
         return false;
     *lo = *hi = p[0];
     for (int i = 1; i < 4; ++i) {
@@ -255,9 +256,9 @@ static bool result_range(const tg_build *b, const tg_ins *in, int64_t *lo, int64
         *lo = 0;
         *hi = smaller(x->lo >= 0 ? x->hi : INT64_MAX, y->lo >= 0 ? y->hi : INT64_MAX);
         return x->lo >= 0 || y->lo >= 0;
-    case TG_OP_IS_NONZERO: case TG_OP_IS_ZERO: case TG_OP_EQ: case TG_OP_NE: case TG_OP_LT: case TG_OP_LE: case TG_OP_LT_U:
-    case TG_OP_LE_U: case TG_OP_EQ_F: case TG_OP_NE_F: case TG_OP_LT_F: case TG_OP_LE_F: case TG_OP_EQ_D: case TG_OP_NE_D:
-    case TG_OP_LT_D: case TG_OP_LE_D:
+    case TG_OP_IS_NONZERO: case TG_OP_IS_ZERO: case TG_OP_EQ: case TG_OP_NE: case TG_OP_LT: case TG_OP_LE:
+    case TG_OP_LT_U: case TG_OP_LE_U: case TG_OP_EQ_F: case TG_OP_NE_F: case TG_OP_LT_F: case TG_OP_LE_F:
+    case TG_OP_EQ_D: case TG_OP_NE_D: case TG_OP_LT_D: case TG_OP_LE_D:
         *lo = 0;
         *hi = 1;
         return true;
@@ -326,7 +327,8 @@ static void add_known(tg_build *b, const tg_item *item, const tg_scope *scope, u
 static tg_item *append(tg_build *b, tg_list *to, const tg_ins *ins)
 {
     if (++b->nitems > MAX_ITEMS)
-        tg_fail(b->cx, TIRGEN_ELIMIT, TG_NOWHERE, "a function is too large to evaluate: more than %d instructions", MAX_ITEMS);
+        tg_fail(b->cx, TIRGEN_ELIMIT, TG_NOWHERE, "a function is too large to evaluate: more than %d instructions",
+                MAX_ITEMS);
     tg_item *it = tg_temp(b->cx, sizeof *it);
     it->ins = *ins;
     if (to->last == NULL)
@@ -427,8 +429,8 @@ void tg_build_loop_end(tg_build *b, const tg_ins *head, size_t nhead)
 static bool is_commutative(enum tg_opcode op)
 {
     switch (op) {
-    case TG_OP_ADD: case TG_OP_MUL: case TG_OP_MUL_SIZE: case TG_OP_ADD_32: case TG_OP_MUL_32: case TG_OP_EQ: case TG_OP_NE: case TG_OP_AND:
-    case TG_OP_OR: case TG_OP_XOR: case TG_OP_MIN: case TG_OP_MAX:
+    case TG_OP_ADD: case TG_OP_MUL: case TG_OP_MUL_SIZE: case TG_OP_ADD_32: case TG_OP_MUL_32: case TG_OP_EQ:
+    case TG_OP_NE: case TG_OP_AND: case TG_OP_OR: case TG_OP_XOR: case TG_OP_MIN: case TG_OP_MAX:
         return true;
     default:
         return false;
@@ -557,16 +559,17 @@ static void count_uses(uint32_t *used, const tg_ins *in, uint32_t by)
 /* Registers that calls read stand in the call's site. */
 static void count_site(uint32_t *used, const tg_site *s)
 {
-    for (uint32_t i = 0; i < s->nargs; ++i) {
-        ++used[s->arg[i].reg];
-        for (uint32_t k = 0; k < s->arg[i].ndim; ++k)
-            ++used[s->arg[i].dim[k]];
-    }
     if (s->convention == TG_CALL_LOWERED) {
         ++used[s->values];
         ++used[s->tcodes];
         ++used[s->begin];
         ++used[s->end];
+        return;
+    }
+    for (uint32_t i = 0; i < s->nargs; ++i) {
+        ++used[s->arg[i].reg];
+        for (uint32_t k = 0; k < s->arg[i].ndim; ++k)
+            ++used[s->arg[i].dim[k]];
     }
 }
 

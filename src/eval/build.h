@@ -54,7 +54,8 @@ uint32_t tg_build_param(tg_build *b);                           /* a register th
 void tg_build_range(tg_build *b, uint32_t reg, int64_t lo, int64_t hi);
 uint32_t tg_build_int(tg_build *b, int64_t v);
 uint32_t tg_build_bits(tg_build *b, tg_reg v);                  /* a constant of any class */
-uint32_t tg_build_op(tg_build *b, enum tg_opcode op, uint32_t rb, uint32_t rc, uint32_t rd, int64_t k);     /* PURE: the result */
+uint32_t tg_build_op(tg_build *b, enum tg_opcode op, uint32_t rb, uint32_t rc, uint32_t rd,
+                     int64_t k);                                /* PURE: the result */
 tg_item *tg_build_ins(tg_build *b, tg_ins ins);                 /* in the present scope */
 uint32_t tg_build_label(tg_build *b);
 void tg_build_place(tg_build *b, uint32_t label);
@@ -63,7 +64,7 @@ void tg_build_check(tg_build *b, tg_ins ins);                   /* dropped when 
 tg_scope *tg_build_enter(tg_build *b);                          /* a condition begins */
 void tg_build_leave(tg_build *b);
 void tg_build_loop_begin(tg_build *b);
-/* Ends the loop: what was found invariant goes before the loop, then head, then the body; the caller appends the rest. */
+/* Ends the loop: what was found invariant goes before it, then head, then the body; the caller appends the rest. */
 void tg_build_loop_end(tg_build *b, const tg_ins *head, size_t nhead);
 /* Unused values go, jumps find their targets. @return the instructions. */
 tg_ins *tg_build_finish(tg_build *b, size_t *n);

@@ -1,4 +1,5 @@
-/* code.h: compiled functions: registers, instructions, and what instructions refer to. Made by compile*.c, executed by run.c. */
+/* code.h: compiled functions: registers, instructions, and what instructions refer to. Made by compile*.c, executed by
+ * run.c. */
 #ifndef TG_EVAL_CODE_H
 #define TG_EVAL_CODE_H
 
@@ -58,7 +59,7 @@ typedef struct tg_site {
     uint32_t nargs;
     const tg_site_arg *arg;
     uint32_t values, tcodes, begin, end;    /* LOWERED: registers */
-    size_t memory;                  /* offset in the frame of what the call needs: tg_arg[], then DLTensors and extents */
+    size_t memory; /* offset in the frame of what the call needs: tg_arg[], then DLTensors and extents */
 } tg_site;
 
 /* ---- a function ---- */
@@ -136,13 +137,16 @@ bool tg_run_fail(tg_vm *vm, const tg_frame *frame, const tg_trap *trap, const ch
 /* One pure instruction on registers 0 to 3: constants are folded by the machine itself. */
 void tg_run_pure(const tg_ins *in, tg_reg *reg);
 /* invoke.c */
-bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, const tg_node *at, tg_reg *result, DLDataType *type);
-bool tg_invoke_tensors(tg_vm *vm, const tg_func *f, DLTensor *const *tensor, uint32_t n, tg_reg *result, DLDataType *type);
+bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, const tg_node *at, tg_reg *result,
+               DLDataType *type);
+bool tg_invoke_tensors(tg_vm *vm, const tg_func *f, DLTensor *const *tensor, uint32_t n, tg_reg *result,
+                       DLDataType *type);
 /* *leave is set when the callee reported a failure of its own: the caller then returns -1. */
 bool tg_call_site(tg_vm *vm, tg_frame *frame, const tg_site *site, tg_reg *result, bool *leave);
 /* memory.c */
 size_t tg_mem_add(tg_vm *vm, const void *at, size_t size_bytes, bool readonly);
-/* @return the allocation that holds the bytes [at + from, at + to), or NULL; *left: bytes after @p at where it lies in one. */
+/* @return the allocation that holds the bytes [at + from, at + to), or NULL; *left: bytes after @p at where it lies in
+ * one. */
 const tg_span_mem *tg_mem_find(tg_vm *vm, uintptr_t at, int64_t from, int64_t to, int64_t *left);
 bool tg_mem_check(tg_vm *vm, tg_frame *frame, const tg_ins *in);
 bool tg_mem_alloc(tg_vm *vm, tg_frame *frame, const tg_ins *in);
@@ -157,8 +161,8 @@ typedef union tg_packed_value { int64_t i; double d; void *p; uint64_t bits; } t
 enum tg_packed_code { TG_CODE_INT = 0, TG_CODE_UINT = 1, TG_CODE_FLOAT = 2, TG_CODE_HANDLE = 3, TG_CODE_NULL = 4,
                       TG_CODE_TENSOR = 7, TG_CODE_NDARRAY = 13 };
 
-/* math.c: functions of real numbers, by intrinsic; n 0: not one of them. float32 results are those of double, rounded, except
- * where float has its own. */
+/* math.c: functions of real numbers, by intrinsic; n 0: not one of them. float32 results are those of double, rounded,
+ * except where float has its own. */
 typedef struct tg_math {
     int n;                          /* operands */
     double (*d1)(double);

@@ -1,4 +1,4 @@
-/* compile.c: a PrimFunc to instructions: the stack of tasks, the values on it, variables, and the function as a whole. */
+/* compile.c: a PrimFunc to instructions: the stack of tasks, the values on it, variables, the function as a whole. */
 #include "compile.h"
 #include "scalar.h"
 #include <stdarg.h>
@@ -265,7 +265,8 @@ static void bind_shape(tg_comp *c, tg_prog_param *p)
         tg_bind(c, b->elem_offset->u.var, tg_scalar(tg_build_int(&c->b, 0)), NULL);
 }
 
-/* Scalars and pointers first, then variables from shapes, then the views: a shape may use what a later parameter gives. */
+/* Scalars and pointers first, then variables from shapes, then the views: a shape may use what a later parameter
+ * gives. */
 static void bind_params(tg_comp *c)
 {
     const tg_func *f = c->prog->func;

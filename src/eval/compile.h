@@ -1,5 +1,5 @@
-/* compile.h: a PrimFunc on its way to instructions. The work is a stack of tasks, so nesting in the text never becomes nesting
- * of C calls: a task is stepped until it is done, and asks for operands by pushing tasks for them. */
+/* compile.h: a PrimFunc on its way to instructions. The work is a stack of tasks, so nesting in the text never becomes
+ * nesting of C calls: a task is stepped until it is done, and asks for operands by pushing tasks for them. */
 #ifndef TG_EVAL_COMPILE_H
 #define TG_EVAL_COMPILE_H
 
@@ -85,7 +85,7 @@ void tg_done(tg_comp *c);                                       /* the task on t
 tg_val tg_pop(tg_comp *c);
 const tg_val *tg_pop_n(tg_comp *c, size_t n);                   /* in order; good until the next push */
 void tg_push(tg_comp *c, tg_val v);
-void tg_result(tg_comp *c, tg_task *t, tg_val v);               /* value of an expression: pushed, remembered, task done */
+void tg_result(tg_comp *c, tg_task *t, tg_val v); /* value of an expression: pushed, remembered, task done */
 void tg_bind(tg_comp *c, const tg_var *v, tg_val value, const void *owner);
 const tg_bound *tg_lookup(tg_comp *c, const tg_var *v);         /* NULL: no value here */
 const tg_trap *tg_trap_new(tg_comp *c, const tg_node *at, const char *what, uint32_t dim);
@@ -107,7 +107,8 @@ typedef uint32_t (*tg_lane_fn)(tg_comp *c, const tg_node *n, const uint32_t *x);
 tg_val tg_each_lane(tg_comp *c, const tg_node *n, uint32_t nargs, const tg_val *arg, tg_lane_fn fn);
 bool tg_is_cheap(const tg_node *n, int depth);                  /* better computed than jumped over */
 void tg_set_int_range(tg_comp *c, uint32_t reg, DLDataType d);  /* a register that holds some value of the dtype */
-/* A choice of which only the taken side is computed: steps the task. A NULL side is the constant of "or" (1) and "and" (0). */
+/* A choice of which only the taken side is computed: steps the task. A NULL side is the constant of "or" (1) and "and"
+ * (0). */
 void tg_lazy(tg_comp *c, tg_task *t, const tg_node *cond, const tg_node *then, const tg_node *otherwise);
 static inline uint32_t tg_lane(const tg_val *v, uint32_t i) { return v->lanes > 1 ? v->regs[i] : v->reg; }
 static inline tg_val tg_scalar(uint32_t reg) { return (tg_val){ 1, reg, NULL, NULL }; }

@@ -112,7 +112,11 @@ static uint32_t lane_reinterpret(tg_comp *c, const tg_node *n, const uint32_t *x
         return bits;
     }
     if (tg_class_of(from) == TG_CLASS_FLOAT)
-        bits = tg_op1(c, from.code == kDLBfloat ? TG_OP_BF16_BITS : from.bits == 16 ? TG_OP_F16_BITS : TG_OP_F_BITS, bits);
+        bits = tg_op1(c,
+                      from.code == kDLBfloat ? TG_OP_BF16_BITS
+                      : from.bits == 16      ? TG_OP_F16_BITS
+                                             : TG_OP_F_BITS,
+                      bits);
     if (tg_class_of(to) == TG_CLASS_FLOAT)
         return tg_op1(c, to.code == kDLBfloat ? TG_OP_BITS_BF16 : to.bits == 16 ? TG_OP_BITS_F16 : TG_OP_BITS_F, bits);
     return tg_class_of(to) == TG_CLASS_INT ? tg_wrap(c, bits, to) : bits;
@@ -133,7 +137,8 @@ static uint32_t round_shift(tg_comp *c, uint32_t p, uint32_t t)
 static uint32_t power_shift(tg_comp *c, uint32_t x, uint32_t s)
 {
     tg_build *b = &c->b;
-    uint32_t one = tg_build_int(b, 1), zero = tg_build_int(b, 0), e = tg_op2(c, TG_OP_SUB, s, one), n = tg_op2(c, TG_OP_SUB, zero, e);
+    uint32_t one = tg_build_int(b, 1), zero = tg_build_int(b, 0), e = tg_op2(c, TG_OP_SUB, s, one),
+             n = tg_op2(c, TG_OP_SUB, zero, e);
     uint32_t left = tg_wrap(c, tg_build_op(b, TG_OP_SHL, x, e, 0, 32), TG_INT32);
     uint32_t half = tg_build_op(b, TG_OP_SHL, one, tg_op2(c, TG_OP_SUB, n, one), 0, 32);
     uint32_t sum = tg_wrap(c, tg_op2(c, TG_OP_ADD, x, half), TG_INT32);
@@ -221,7 +226,11 @@ static tg_val struct_get(tg_comp *c, const tg_node *n, const tg_val *v)
 
 static tg_val struct_set(tg_comp *c, const tg_node *n, const tg_val *v)
 {
-    tg_ins in = { .op = TG_OP_STRUCT_SET, .a = v[3].reg, .b = v[0].reg, .c = v[1].reg, .k.p = tg_trap_new(c, n, "tvm_struct_set", 0) };
+    tg_ins in = { .op = TG_OP_STRUCT_SET,
+                  .a = v[3].reg,
+                  .b = v[0].reg,
+                  .c = v[1].reg,
+                  .k.p = tg_trap_new(c, n, "tvm_struct_set", 0) };
     field_of(c, n, &in.x);
     DLDataType wide = TG_FLOAT64;
     if (n->kid[3]->type->kind == TG_T_PRIM && tg_is_float(tg_dtype_of(n->kid[3])))
@@ -243,7 +252,8 @@ static tg_val stack_alloca(tg_comp *c, const tg_node *n, tg_val count)
 static tg_val take_workspace(tg_comp *c, const tg_node *n, const tg_val *v)
 {
     uint32_t reg = tg_build_reg(&c->b);
-    tg_build_ins(&c->b, (tg_ins){ .op = TG_OP_TAKE, .a = reg, .b = v[2].reg, .k.p = tg_trap_new(c, n, "a workspace", 0) });
+    tg_build_ins(&c->b,
+                 (tg_ins){ .op = TG_OP_TAKE, .a = reg, .b = v[2].reg, .k.p = tg_trap_new(c, n, "a workspace", 0) });
     return tg_scalar(reg);
 }
 
@@ -335,14 +345,16 @@ static const tg_val *site_scalar(tg_comp *c, const tg_node *n, const tg_val *v, 
 {
     DLDataType d = value_dtype(n), wide = TG_FLOAT64;
     a->dtype = d;
-    a->kind = d.code == kDLOpaqueHandle || n->kind == TG_STR ? TG_ARG_POINTER : tg_is_float(d) ? TG_ARG_FLOAT : TG_ARG_INT;
+    a->kind = d.code == kDLOpaqueHandle || n->kind == TG_STR ? TG_ARG_POINTER
+              : tg_is_float(d)                               ? TG_ARG_FLOAT
+                                                             : TG_ARG_INT;
     a->reg = a->kind == TG_ARG_FLOAT ? tg_convert(c, v->reg, d, wide) : v->reg;
     if (v->lanes > 1)
         tg_comp_error(c, n->span, "a vector cannot be passed to a function");
     return v + 1;
 }
 
-/* What a call needs in its frame: the arguments, their tensors with shapes, and the packed form of each with its code. */
+/* What a call needs in its frame: the arguments, their tensors with shapes, the packed form of each with its code. */
 static size_t site_bytes(const tg_site *s)
 {
     size_t each = sizeof(tg_arg) + sizeof(DLTensor) + TG_MAX_NDIM * sizeof(int64_t) + 2 * sizeof(tg_packed_value);
@@ -385,7 +397,8 @@ static tg_val call_function(tg_comp *c, const tg_node *n, const tg_val *v, enum 
     tg_site *s = site_new(c, n, convention);
     tg_site_arg *arg = TG_TEMP_ARRAY(c->cx, tg_site_arg, n->nkids);
     for (uint32_t i = 1; i < n->nkids; ++i)
-        v = is_make_array(n->kid[i]) ? site_array(c, n->kid[i], v, &arg[s->nargs++]) : site_scalar(c, n->kid[i], v, &arg[s->nargs++]);
+        v = is_make_array(n->kid[i]) ? site_array(c, n->kid[i], v, &arg[s->nargs++])
+                                     : site_scalar(c, n->kid[i], v, &arg[s->nargs++]);
     s->arg = arg;
     return s->callee == NULL ? no_callee(c, n) : call_result(c, s);
 }
@@ -560,7 +573,8 @@ void tg_step_call(tg_comp *c, tg_task *t)
 {
     const tg_node *n = t->n;
     enum tg_intrin_id id = id_of(c, n);
-    if (id == TG_I_if_then_else && !(tg_is_cheap(n->kid[1], 3) && tg_is_cheap(n->kid[2], 3) && n->type->dtype.lanes == 1)) {
+    if (id == TG_I_if_then_else &&
+        !(tg_is_cheap(n->kid[1], 3) && tg_is_cheap(n->kid[2], 3) && n->type->dtype.lanes == 1)) {
         tg_lazy(c, t, n->kid[0], n->kid[1], n->kid[2]);
         return;
     }

@@ -169,7 +169,8 @@ static void check_divisor(tg_comp *c, const tg_node *at, uint32_t y)
     const tg_reg_info *i = &c->b.info[y];
     if (i->lo > 0 || i->hi < 0)
         return;
-    tg_build_check(&c->b, (tg_ins){ .op = TG_OP_CHECK_NONZERO, .a = y, .k.p = tg_trap_new(c, at, "division by zero", 0) });
+    tg_build_check(&c->b,
+                   (tg_ins){ .op = TG_OP_CHECK_NONZERO, .a = y, .k.p = tg_trap_new(c, at, "division by zero", 0) });
 }
 
 uint32_t tg_arith(tg_comp *c, const tg_node *at, enum tg_kind kind, DLDataType d, uint32_t x, uint32_t y)
@@ -304,8 +305,8 @@ bool tg_is_cheap(const tg_node *n, int depth)
         if (n->kid[1]->kind != TG_INT || n->kid[1]->u.i == 0)
             return false;
         break;
-    case TG_ADD: case TG_SUB: case TG_MUL: case TG_MIN: case TG_MAX: case TG_EQ: case TG_NE: case TG_LT: case TG_LE: case TG_GT:
-    case TG_GE: case TG_AND: case TG_OR: case TG_NOT: case TG_CAST: case TG_SELECT:
+    case TG_ADD: case TG_SUB: case TG_MUL: case TG_MIN: case TG_MAX: case TG_EQ: case TG_NE: case TG_LT: case TG_LE:
+    case TG_GT: case TG_GE: case TG_AND: case TG_OR: case TG_NOT: case TG_CAST: case TG_SELECT:
         break;
     default:
         return false;
@@ -339,7 +340,8 @@ static void lazy_store(tg_comp *c, const tg_task *t, bool first)
         if (first)
             tg_build_range(&c->b, r, i->lo, i->hi);
         else
-            tg_build_range(&c->b, r, i->lo < c->b.info[r].lo ? i->lo : c->b.info[r].lo, i->hi > c->b.info[r].hi ? i->hi : c->b.info[r].hi);
+            tg_build_range(&c->b, r, i->lo < c->b.info[r].lo ? i->lo : c->b.info[r].lo,
+                           i->hi > c->b.info[r].hi ? i->hi : c->b.info[r].hi);
         tg_build_ins(&c->b, (tg_ins){ .op = TG_OP_MOV, .a = r, .b = from });
     }
 }

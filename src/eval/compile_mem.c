@@ -1,7 +1,7 @@
 /* compile_mem.c: buffers as views of memory; loads, stores and addresses.
  *
- * A view is checked once, where it is declared: all its elements lie in one allocation. An access then needs its indices checked
- * against the extents, and only where their ranges do not already prove it. */
+ * A view is checked once, where it is declared: all its elements lie in one allocation. An access then needs its
+ * indices checked against the extents, and only where their ranges do not already prove it. */
 #include "compile.h"
 
 #include <string.h>
@@ -159,7 +159,8 @@ static void view_new(tg_comp *c, const tg_decl *d, const tg_val *shape, const tg
 {
     const tg_buffer *b = d->buf;
     tg_view *w = tg_temp(c->cx, sizeof *w);
-    *w = (tg_view){ .buf = b, .offset = offset, .unit_bytes = (uint32_t)((b->dtype.bits + 7) / 8), .scope = c->b.scope };
+    *w =
+        (tg_view){ .buf = b, .offset = offset, .unit_bytes = (uint32_t)((b->dtype.bits + 7) / 8), .scope = c->b.scope };
     w->shape = copy_regs(c, b->ndim, shape);
     for (uint32_t k = 0; k < b->ndim; ++k)
         check_size(c, d, w->shape[k], 0, TG_MAX_ELEMENTS, k);
@@ -188,7 +189,8 @@ static bool match_fits(tg_comp *c, const tg_decl *d)
 {
     const tg_buffer *from = d->source->buf;
     if (d->buf->ndim > from->ndim || !tg_dtype_eq(d->buf->dtype, from->dtype)) {
-        tg_comp_error(c, d->span, "%s cannot be a view of %s: rank or dtype differ", d->buf->name->text, from->name->text);
+        tg_comp_error(c, d->span, "%s cannot be a view of %s: rank or dtype differ", d->buf->name->text,
+                      from->name->text);
         return false;
     }
     return true;
@@ -405,7 +407,8 @@ static void check_index(tg_comp *c, const tg_node *n, const tg_view *w, uint32_t
 }
 
 /* Registers of the indices of index lane @p lane; checked. */
-static void lane_index(tg_comp *c, const tg_node *n, const tg_view *w, const tg_val *index, uint32_t lane, int64_t over, uint32_t *out)
+static void lane_index(tg_comp *c, const tg_node *n, const tg_view *w, const tg_val *index, uint32_t lane, int64_t over,
+                       uint32_t *out)
 {
     for (uint32_t k = 0; k < w->buf->ndim; ++k) {
         out[k] = tg_lane(&index[k], lane);
@@ -418,7 +421,8 @@ static uint32_t index_lanes(tg_comp *c, const tg_node *n, const tg_view *w, cons
     uint32_t lanes = 1;
     for (uint32_t k = 0; k < w->buf->ndim; ++k) {
         if (index[k].lanes > 1 && lanes > 1 && index[k].lanes != lanes)
-            tg_comp_error(c, n->span, "the indices of %s have %u and %u lanes", w->buf->name->text, lanes, index[k].lanes);
+            tg_comp_error(c, n->span, "the indices of %s have %u and %u lanes", w->buf->name->text, lanes,
+                          index[k].lanes);
         lanes = index[k].lanes > lanes ? index[k].lanes : lanes;
     }
     return lanes;
@@ -490,7 +494,9 @@ tg_val tg_load_lanes(tg_comp *c, const tg_node *n, const tg_view *w, const tg_va
             int64_t constant;
             uint64_t at = s.constant + j;
             memcpy(&constant, &at, sizeof constant);
-            tg_build_ins(&c->b, (tg_ins){ .op = (uint16_t)load_op(w->buf->dtype), .a = r, .b = w->base, .c = offset, .k.i = constant });
+            tg_build_ins(
+                &c->b,
+                (tg_ins){ .op = (uint16_t)load_op(w->buf->dtype), .a = r, .b = w->base, .c = offset, .k.i = constant });
             regs[l * inner + j] = loaded(c, r, w->buf->dtype);
         }
     }

@@ -235,8 +235,8 @@ static void step_alloc_const(tg_comp *c, tg_task *t)
         return;
     }
     if (a->tensor == NULL) {
-        tg_comp_error(c, t->n->span, "the constant %s lost %lld of its values when the text was printed", a->var->name->text,
-                      (long long)a->missing);
+        tg_comp_error(c, t->n->span, "the constant %s lost %lld of its values when the text was printed",
+                      a->var->name->text, (long long)a->missing);
         return;
     }
     tg_pointee *p = tg_temp(c->cx, sizeof *p);
@@ -388,7 +388,11 @@ static void block_match(tg_comp *c, tg_task *t, block_state *s)
                 .k.p = tg_trap_new(c, n, m->source->name->text, k) });
     }
     tg_decl *d = tg_temp(c->cx, sizeof *d);
-    *d = (tg_decl){ .buf = m->view, .source = w, .source_offset = tg_offset_reg(c, w, ndim, min), .region_extent = extent, .span = n->span };
+    *d = (tg_decl){ .buf = m->view,
+                    .source = w,
+                    .source_offset = tg_offset_reg(c, w, ndim, min),
+                    .region_extent = extent,
+                    .span = n->span };
     s->kid += 2 * ndim;
     s->operand = 0;
     ++s->at;
@@ -408,7 +412,9 @@ static void block_alloc(tg_comp *c, tg_task *t, block_state *s)
         return;
     }
     uint32_t elements = product(c, a->ndim, tg_pop_n(c, a->ndim));
-    tg_bind(c, a->data, tg_allocate(c, t->n, a->name->text, elements, (int64_t)tg_dtype_bytes(a->dtype), pattern_of(a->dtype)), NULL);
+    tg_bind(c, a->data,
+            tg_allocate(c, t->n, a->name->text, elements, (int64_t)tg_dtype_bytes(a->dtype), pattern_of(a->dtype)),
+            NULL);
     tg_decl *d = tg_temp(c->cx, sizeof *d);
     *d = (tg_decl){ .buf = a, .span = t->n->span };
     s->operand = 0;

@@ -13,7 +13,11 @@ bool tg_eval(tg_ctx *cx, const tg_module *m, const tg_func *f, DLTensor *const *
         return false;
     if (ret != NULL) {
         double d = type.bits == 64 ? result.d : (double)result.f;
-        *ret = !tg_is_float(type) ? result.i : d != d ? 0 : d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : (int64_t)d;
+        *ret = !tg_is_float(type) ? result.i
+               : d != d           ? 0
+               : d >= 0x1p63      ? INT64_MAX
+               : d < -0x1p63      ? INT64_MIN
+                                  : (int64_t)d;
     }
     return true;
 }

@@ -31,7 +31,8 @@ static const tg_node *bind(tg_ctx *cx, const char *name, const tg_node *value, c
 /* fn () { let %tuple = (constants); let %value = op(%tuple, constant); %value } */
 static const tg_func *call_function(tg_ctx *cx, const tg_node *call)
 {
-    const tg_node **bound = TG_ARRAY(cx, const tg_node *, call->nkids + 1), **arg = TG_ARRAY(cx, const tg_node *, call->nkids);
+    const tg_node **bound = TG_ARRAY(cx, const tg_node *, call->nkids + 1),
+                  **arg = TG_ARRAY(cx, const tg_node *, call->nkids);
     const tg_var *v;
     uint32_t n = 0;
     for (uint32_t i = 0; i < call->nkids; ++i) {

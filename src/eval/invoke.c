@@ -1,5 +1,5 @@
-/* invoke.c: one function calls another: arguments are checked and put into registers, frames are kept for the next call; the
- * packed convention is translated in both directions. */
+/* invoke.c: one function calls another: arguments are checked and put into registers, frames are kept for the next
+ * call; the packed convention is translated in both directions. */
 #include "code.h"
 #include "scalar.h"
 #include "ir/diag.h"
@@ -70,7 +70,8 @@ static bool shape_fits(const call_info *ci, const tg_prog_param *p, const DLTens
     if (t->ndim < 0 || (uint32_t)t->ndim != b->ndim)
         return refuse(ci, tg_format(cx, "its rank is %d, expected %u", t->ndim, b->ndim));
     if (!tg_dtype_eq(t->dtype, b->dtype))
-        return refuse(ci, tg_format(cx, "its dtype is %s, expected %s", tg_dtype_text(cx, t->dtype), tg_dtype_text(cx, b->dtype)));
+        return refuse(ci, tg_format(cx, "its dtype is %s, expected %s", tg_dtype_text(cx, t->dtype),
+                                    tg_dtype_text(cx, b->dtype)));
     for (uint32_t k = 0; k < b->ndim; ++k) {
         const tg_node *want = b->shape[k];
         if (t->shape[k] < 0 || t->shape[k] > TG_MAX_ELEMENTS || (want->kind == TG_INT && want->u.i != t->shape[k]))
@@ -207,11 +208,13 @@ static bool bind_arg(const call_info *ci, const tg_arg *a, tg_reg *reg)
 
 static bool too_many(tg_vm *vm, const tg_func *f, const tg_node *at)
 {
-    tg_error(vm->cx, at != NULL ? at->span : f->span, "calling %s: calls nest more than %d deep", f->name->text, TG_EVAL_MAX_DEPTH);
+    tg_error(vm->cx, at != NULL ? at->span : f->span, "calling %s: calls nest more than %d deep", f->name->text,
+             TG_EVAL_MAX_DEPTH);
     return false;
 }
 
-bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, const tg_node *at, tg_reg *result, DLDataType *type)
+bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, const tg_node *at, tg_reg *result,
+               DLDataType *type)
 {
     tg_prog *p = tg_compile(vm, f);
     if (p == NULL)
@@ -219,8 +222,8 @@ bool tg_invoke(tg_vm *vm, const tg_func *f, const tg_arg *arg, uint32_t nargs, c
     if (vm->depth >= TG_EVAL_MAX_DEPTH)
         return too_many(vm, f, at);
     if (nargs != p->nparams) {
-        tg_error(vm->cx, at != NULL && at->span.file != 0 ? at->span : f->span, "calling %s: %u arguments, expected %u", f->name->text,
-                 nargs, p->nparams);
+        tg_error(vm->cx, at != NULL && at->span.file != 0 ? at->span : f->span, "calling %s: %u arguments, expected %u",
+                 f->name->text, nargs, p->nparams);
         return false;
     }
     size_t mark = vm->nmem;
@@ -272,15 +275,15 @@ static void pack(const tg_arg *a, tg_packed_value *value, int32_t *code)
 }
 
 /* Calls a function of six parameters; a code of its own other than 0 is a failure of the callee. */
-static bool invoke_six(tg_vm *vm, const tg_func *f, const tg_node *at, void *values, void *codes, int64_t n, pool *m, tg_reg *result,
-                       DLDataType *type, bool *leave)
+static bool invoke_six(tg_vm *vm, const tg_func *f, const tg_node *at, void *values, void *codes, int64_t n, pool *m,
+                       tg_reg *result, DLDataType *type, bool *leave)
 {
     tg_packed_value *ret = take(m, sizeof *ret);
     int32_t *ret_code = take(m, sizeof *ret_code), code;
     memset(ret, 0, sizeof *ret);
     *ret_code = TG_CODE_NULL;
-    tg_arg six[6] = { pointer_arg(values), pointer_arg(codes), { .kind = TG_ARG_INT, .v.i = n }, pointer_arg(ret), pointer_arg(ret_code),
-                      pointer_arg(NULL) };
+    tg_arg six[6] = { pointer_arg(values), pointer_arg(codes),    { .kind = TG_ARG_INT, .v.i = n },
+                      pointer_arg(ret),    pointer_arg(ret_code), pointer_arg(NULL) };
     if (!tg_invoke(vm, f, six, 6, at, result, type))
         return false;
     *leave = result->i != 0;
@@ -294,8 +297,8 @@ static bool invoke_six(tg_vm *vm, const tg_func *f, const tg_node *at, void *val
     return true;
 }
 
-static bool invoke_packed(tg_vm *vm, const tg_func *f, const tg_node *at, const tg_arg *arg, uint32_t n, pool *m, tg_reg *result,
-                          DLDataType *type, bool *leave)
+static bool invoke_packed(tg_vm *vm, const tg_func *f, const tg_node *at, const tg_arg *arg, uint32_t n, pool *m,
+                          tg_reg *result, DLDataType *type, bool *leave)
 {
     tg_packed_value *value = take(m, n * sizeof *value);
     int32_t *code = take(m, n * sizeof *code);
@@ -338,7 +341,8 @@ static bool is_tensor(tg_vm *vm, const DLTensor *t)
 }
 
 /* The reverse: from values and codes in memory. */
-static bool unpack(tg_vm *vm, const tg_frame *fr, const tg_site *s, const tg_packed_value *value, const int32_t *code, tg_arg *arg)
+static bool unpack(tg_vm *vm, const tg_frame *fr, const tg_site *s, const tg_packed_value *value, const int32_t *code,
+                   tg_arg *arg)
 {
     const tg_trap t = { s->at, "", 0 };
     for (uint32_t i = 0; i < s->nargs; ++i) {
@@ -356,13 +360,15 @@ static bool unpack(tg_vm *vm, const tg_frame *fr, const tg_site *s, const tg_pac
                 return tg_run_fail(vm, fr, &t, tg_format(vm->cx, "argument %u of %s is no tensor", i, s->name->text));
             break;
         default:
-            return tg_run_fail(vm, fr, &t, tg_format(vm->cx, "argument %u of %s has type code %d", i, s->name->text, (int)c));
+            return tg_run_fail(vm, fr, &t,
+                               tg_format(vm->cx, "argument %u of %s has type code %d", i, s->name->text, (int)c));
         }
     }
     return true;
 }
 
-static bool call_lowered(tg_vm *vm, tg_frame *fr, const tg_site *s, tg_arg *arg, pool *m, tg_reg *result, DLDataType *type, bool *leave)
+static bool call_lowered(tg_vm *vm, tg_frame *fr, const tg_site *s, tg_arg *arg, pool *m, tg_reg *result,
+                         DLDataType *type, bool *leave)
 {
     const tg_trap t = { s->at, "the arguments of a packed call", 0 };
     int64_t begin = fr->reg[s->begin].i, left;
@@ -379,7 +385,8 @@ static bool call_lowered(tg_vm *vm, tg_frame *fr, const tg_site *s, tg_arg *arg,
            tg_invoke(vm, s->callee, arg, s->nargs, s->at, result, type);
 }
 
-static bool call_packed(tg_vm *vm, const tg_site *s, const tg_arg *arg, pool *m, tg_reg *result, DLDataType *type, bool *leave)
+static bool call_packed(tg_vm *vm, const tg_site *s, const tg_arg *arg, pool *m, tg_reg *result, DLDataType *type,
+                        bool *leave)
 {
     const tg_prog *p = tg_compile(vm, s->callee);
     if (p == NULL)
@@ -414,7 +421,8 @@ static void convert_result(tg_reg *r, DLDataType from, DLDataType to)
 }
 
 /* From outside: tensors for a function of either convention. */
-bool tg_invoke_tensors(tg_vm *vm, const tg_func *f, DLTensor *const *tensor, uint32_t n, tg_reg *result, DLDataType *type)
+bool tg_invoke_tensors(tg_vm *vm, const tg_func *f, DLTensor *const *tensor, uint32_t n, tg_reg *result,
+                       DLDataType *type)
 {
     tg_arg *arg = TG_TEMP_ARRAY(vm->cx, tg_arg, n);
     for (uint32_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-/* memory.c: what addresses may be used: the live allocations, fresh memory, and the structs of the packed convention. */
+/* memory.c: what addresses may be used: the live allocations, fresh memory, the structs of the packed convention. */
 #include "code.h"
 #include "ir/text.h"
 
@@ -57,8 +57,9 @@ static bool check_memory(tg_vm *vm, tg_frame *fr, const tg_trap *t, uintptr_t at
         return tg_run_fail(vm, fr, t, tg_format(vm->cx, "%s is stored to, but its memory is a constant", t->what));
     if (left < 0)
         return tg_run_fail(vm, fr, t, tg_format(vm->cx, "%s: the address points to no memory that is live", t->what));
-    return tg_run_fail(vm, fr, t, tg_format(vm->cx, "%s: bytes %lld to %lld are needed, but its memory ends after %lld", t->what,
-                                            (long long)from, (long long)to, (long long)left));
+    return tg_run_fail(vm, fr, t,
+                       tg_format(vm->cx, "%s: bytes %lld to %lld are needed, but its memory ends after %lld", t->what,
+                                 (long long)from, (long long)to, (long long)left));
 }
 
 bool tg_mem_check(tg_vm *vm, tg_frame *fr, const tg_ins *in)
@@ -73,7 +74,8 @@ static bool size_runs(tg_vm *vm, tg_frame *fr, const tg_trap *t, int64_t size)
 {
     if (size >= 0 && size <= TG_EVAL_MAX_BYTES)
         return true;
-    return tg_run_fail(vm, fr, t, tg_format(vm->cx, "%s needs %lld bytes, more than can be evaluated", t->what, (long long)size));
+    return tg_run_fail(vm, fr, t,
+                       tg_format(vm->cx, "%s needs %lld bytes, more than can be evaluated", t->what, (long long)size));
 }
 
 /* The memory of one place is kept from one time it is reached to the next. */
@@ -143,8 +145,20 @@ size_t tg_stack_unit(const char *kind)
     return strcmp(kind, "array") == 0 ? sizeof(DLTensor) : 0;
 }
 
-enum field { FIELD_ADDRESS, FIELD_DATA, FIELD_SHAPE, FIELD_STRIDES, FIELD_NDIM, FIELD_CODE, FIELD_BITS, FIELD_LANES, FIELD_OFFSET,
-             FIELD_DEVICE_ID, FIELD_DEVICE_TYPE, FIELD_VALUE = 12 };
+enum field {
+    FIELD_ADDRESS,
+    FIELD_DATA,
+    FIELD_SHAPE,
+    FIELD_STRIDES,
+    FIELD_NDIM,
+    FIELD_CODE,
+    FIELD_BITS,
+    FIELD_LANES,
+    FIELD_OFFSET,
+    FIELD_DEVICE_ID,
+    FIELD_DEVICE_TYPE,
+    FIELD_VALUE = 12
+};
 
 static const struct { size_t at, size; } layout[] = {
     [FIELD_DATA] = { offsetof(DLTensor, data), sizeof(void *) },

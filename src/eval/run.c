@@ -1,5 +1,6 @@
-/* run.c: the machine: executes the instructions of opcodes.def. float32 arithmetic is rounded to float32 after each operation;
- * this file must be compiled without contraction to fused multiply-add, which ISO mode of the compilers gives. */
+/* run.c: the machine: executes the instructions of opcodes.def. float32 arithmetic is rounded to float32 after each
+ * operation; this file must be compiled without contraction to fused multiply-add, which ISO mode of the compilers
+ * gives. */
 #include "code.h"
 #include "scalar.h"
 #include "ir/diag.h"
@@ -10,7 +11,8 @@
 bool tg_run_fail(tg_vm *vm, const tg_frame *fr, const tg_trap *t, const char *text)
 {
     const tg_func *f = fr->prog->func;
-    tg_error(vm->cx, t->at != NULL && t->at->span.file != 0 ? t->at->span : f->span, "evaluating %s: %s", f->name->text, text);
+    tg_error(vm->cx, t->at != NULL && t->at->span.file != 0 ? t->at->span : f->span, "evaluating %s: %s", f->name->text,
+             text);
     return false;
 }
 

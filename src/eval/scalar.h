@@ -1,6 +1,7 @@
-/* scalar.h: what one operation on integers computes, for every operand. Division by zero gives 0: the compiler puts a check
- * before it. Sources: the integer rules of TIR (wrap to the dtype, floor and truncating division) with the cases that C leaves
- * undefined given a value: the most negative number over -1 wraps, a shift by the width or more moves every bit out. */
+/* scalar.h: what one operation on integers computes, for every operand. Division by zero gives 0: the compiler puts a
+ * check before it. Sources: the integer rules of TIR (wrap to the dtype, floor and truncating division) with the cases
+ * that C leaves undefined given a value: the most negative number over -1 wraps, a shift by the width or more moves
+ * every bit out. */
 #ifndef TG_EVAL_SCALAR_H
 #define TG_EVAL_SCALAR_H
 

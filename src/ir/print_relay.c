@@ -167,11 +167,15 @@ static void put_object(printer *p, const tg_value *v)
         put(p, "'");
     } else if (tg_name_is(v->s, "Target") && v->n == 1 && text != NULL && text->kind == TG_V_STR) {
         put(p, text->s->text);
-    } else {
+    } else if (is_identifier(v->s)) {
         put(p, v->s->text);
         put(p, "(");
         put_items(p, v, "=");
         put(p, ")");
+    } else {
+        put(p, "{");
+        put_items(p, v, ": ");
+        put(p, "}");
     }
 }
 

@@ -60,6 +60,13 @@ const tg_type *tg_type_take(tg_ctx *cx, const tg_op *op, const tg_node *call)
     return from_some(cx, call, tg_tensor_of(cx, call, x->dtype, n, dim), x->dim[t.axis]);
 }
 
+/* Indices of gather and its kin are promised to lie inside. Models break that promise where a mask drops the value later, so the
+ * read stays inside the data. */
+static tg_expr kept_inside(tg_lower *lo, tg_expr i, int64_t d)
+{
+    return tg_index(lo, tg_clamp(lo->cx, tg_position(lo, i), 0, d > 0 ? d - 1 : 0));
+}
+
 /* The index brought into [0, d) as the mode says. */
 static tg_expr in_range(tg_lower *lo, tg_expr i, int64_t d, const char *mode)
 {
@@ -126,7 +133,7 @@ bool tg_lower_gather(tg_lower *lo, const tg_op *op, const tg_node *call)
         return false;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &to);
     from = to;
-    from.ix[axis] = tg_index(lo, tg_position(lo, tg_in_raw(lo, 1, &to)));
+    from.ix[axis] = kept_inside(lo, tg_in_raw(lo, 1, &to), tg_extent(lo->in[0], axis));
     tg_put(b, lo->out[0], tg_in_raw(lo, 0, &from), &to);
     return true;
 }
@@ -179,7 +186,7 @@ bool tg_lower_gather_nd(tg_lower *lo, const tg_op *op, const tg_node *call)
             tg_at_push(&from, to.ix[k]);
         } else if (k < batch + coordinates) {
             at.ix[0] = tg_ix(lo, k - batch);
-            tg_at_push(&from, tg_index(lo, tg_position(lo, tg_in_raw(lo, 1, &at))));
+            tg_at_push(&from, kept_inside(lo, tg_in_raw(lo, 1, &at), x->dim[k]));
         } else {
             tg_at_push(&from, to.ix[i->n - 1 + k - batch - coordinates]);
         }
@@ -239,7 +246,7 @@ bool tg_lower_adv_index(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_at s = to;
     s.n = n;
     for (uint32_t k = 0; k < t->field[0]->n; ++k)
-        tg_at_push(&from, k + 1 < t->n ? tg_index(lo, tg_position(lo, tg_in_bcast(lo, k + 1, &s))) : to.ix[n + k + 1 - t->n]);
+        tg_at_push(&from, k + 1 < t->n ? kept_inside(lo, tg_in_bcast(lo, k + 1, &s), t->field[0]->dim[k]) : to.ix[n + k + 1 - t->n]);
     tg_put(b, lo->out[0], tg_in_raw(lo, 0, &from), &to);
     return true;
 }

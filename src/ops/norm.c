@@ -353,7 +353,8 @@ const tg_type *tg_type_nll_loss(tg_ctx *cx, const tg_op *op, const tg_node *call
 static tg_expr target_value(tg_lower *lo, const tg_at *at, int64_t ignore, bool loss)
 {
     tg_ctx *cx = lo->cx;
-    tg_expr target = tg_in(lo, 1, at), c = tg_to(cx, lo->index, target);
+    int64_t classes = tg_extent(lo->in[2], 0);
+    tg_expr target = tg_in(lo, 1, at), c = tg_index(lo, tg_clamp(cx, tg_position(lo, target), 0, classes > 0 ? classes - 1 : 0));
     tg_at w = { 1, { c } }, p = { .n = at->n + 1 };
     p.ix[0] = at->ix[0];
     p.ix[1] = c;

@@ -1,12 +1,13 @@
-/* fold_batch_norm.c: products and sums by constants a channel move into the weights and the bias of the operator before them.
+/* fold_batch_norm.c: products and sums by constants a channel move into the weights and the bias of the operator
+ * before them.
  * Needs: types, constants folded (simplify-graph has turned batch_norm into a product and a sum).
  * Keeps: values up to rounding; parameters and results of functions.
  *
  *     conv(x, w) * s             conv(x, w * s)
  *     (conv(x, w) + b) * s       conv(x, w * s) + b * s
- *     (y + b) + t                y + (b + t)
- * where the left sides are used once and w, b, s, t are constants. Weights are scaled in double and rounded once; whatever the
- * layouts are, the channel of each weight is found from them. */
+ *     (y + b) + t                y + (b + t)             y a product or b a bias_add, or integers
+ * where the left sides are used once and w, b, s, t are constants. Weights are scaled in double and rounded once;
+ * whatever the layouts are, the channel of each weight is found from them. */
 #include "passes.h"
 #include "rebind.h"
 #include "eval/eval.h"
@@ -19,7 +20,8 @@
 /* Along each dimension, how far one step goes in the axis of a letter: 0 along other axes. */
 typedef struct steps { uint32_t ndim; int64_t by[TG_MAX_NDIM], extent; } steps;
 
-/* Layout text "NCHW4c": for @p letter C, C goes by 4, c by 1. The text is known to be well formed and of the type's rank. */
+/* Layout text "NCHW4c": for @p letter C, C goes by 4, c by 1. The text is known to be well formed and of the type's
+ * rank. */
 static bool find_steps(const char *layout, char letter, const tg_type *t, steps *s)
 {
     int64_t inner = 1;
@@ -67,7 +69,8 @@ static bool read_conv(tg_rebind *r, const tg_op *op, const tg_node *call, produc
     const char *kernel = tg_attr_str(r->cx, op, call, "kernel_layout");
     steps channels;
     if (data == NULL || data->kind != TG_T_TENSOR || !find_steps(out[0] != '\0' ? out : in, 'C', call->type, &p->out) ||
-        !find_steps(in, 'C', data, &channels) || !find_steps(kernel, 'O', weight, &p->o) || !find_steps(kernel, 'I', weight, &p->i))
+        !find_steps(in, 'C', data, &channels) || !find_steps(kernel, 'O', weight, &p->o) ||
+        !find_steps(kernel, 'I', weight, &p->i))
         return false;
     if (strstr(call->u.call->op->text, "transpose") != NULL) {
         int64_t groups = tg_attr_int(r->cx, op, call, "groups");
@@ -94,10 +97,14 @@ static bool read_matrix(tg_rebind *r, const tg_op *op, const tg_node *call, prod
 /* Is @p v such an operator with constant floating point weights of its result's type? */
 static bool read_product(tg_rebind *r, const tg_node *v, product *p)
 {
-    static const char *const conv[] = {
-        "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.contrib_conv2d_NCHWc", "nn.contrib_depthwise_conv2d_NCHWc", "nn.conv1d_transpose",
-        "nn.conv2d_transpose", "nn.conv3d_transpose"
-    };
+    static const char *const conv[] = { "nn.conv1d",
+                                        "nn.conv2d",
+                                        "nn.conv3d",
+                                        "nn.contrib_conv2d_NCHWc",
+                                        "nn.contrib_depthwise_conv2d_NCHWc",
+                                        "nn.conv1d_transpose",
+                                        "nn.conv2d_transpose",
+                                        "nn.conv3d_transpose" };
     *p = (product){ .call = v };
     if (v->kind != TG_RCALL || v->u.call->op == NULL || v->nkids != 2 || v->kid[1]->kind != TG_RCONST)
         return false;
@@ -193,7 +200,8 @@ static const tg_node *along_axis(tg_rebind *r, const tg_node *b, uint32_t axis, 
     int64_t dim[TG_MAX_NDIM];
     for (uint32_t k = 0; k < ndim - axis; ++k)
         dim[k] = k == 0 ? b->type->dim[0] : 1;
-    tg_tensor *t = tg_tensor_new(r->cx, tg_tensor_type(r->cx, b->type->dtype, ndim - axis, dim, 0), b->u.tensor->dl.data);
+    tg_tensor *t =
+        tg_tensor_new(r->cx, tg_tensor_type(r->cx, b->type->dtype, ndim - axis, dim, 0), b->u.tensor->dl.data);
     t->dl.byte_offset = b->u.tensor->dl.byte_offset;
     t->label = b->u.tensor->label;
     return tg_node_at(r->cx, tg_rconst(r->cx, t), b->span);
@@ -227,7 +235,8 @@ static const tg_node *combine(tg_rebind *r, const char *op, const tg_node *a, co
     const tg_node *call = tg_rebind_call(r, op, NULL, 2, (const tg_node *[]){ a, b });
     int64_t n, na, nb;
     *failed = call == NULL;
-    if (*failed || !tg_type_elements(call->type, &n) || !tg_type_elements(a->type, &na) || !tg_type_elements(b->type, &nb))
+    if (*failed || !tg_type_elements(call->type, &n) || !tg_type_elements(a->type, &na) ||
+        !tg_type_elements(b->type, &nb))
         return NULL;
     if (n > na && n > nb)
         return NULL;
@@ -241,7 +250,8 @@ static const tg_node *combine(tg_rebind *r, const char *op, const tg_node *a, co
 }
 
 /* y + b with the form of @p like, if b still fits it. */
-static const tg_node *shift_again(tg_rebind *r, const tg_node *like, const shifted *s, const tg_node *y, const tg_node *b)
+static const tg_node *shift_again(tg_rebind *r, const tg_node *like, const shifted *s, const tg_node *y,
+                                  const tg_node *b)
 {
     if (!s->bias_add || b->type != s->b->type)
         return tg_rebind_call(r, "add", NULL, 2, (const tg_node *[]){ y, b });
@@ -264,7 +274,8 @@ static const tg_node *fold_scale(tg_rebind *r, const tg_node *v, const tg_node *
     shifted sum;
     bool failed = false;
     const tg_node *of = once(r, y);
-    if (of == NULL || s->kind != TG_RCONST || v->type == NULL || of->type == NULL || !tg_type_same_shape(v->type, of->type))
+    if (of == NULL || s->kind != TG_RCONST || v->type == NULL || of->type == NULL ||
+        !tg_type_same_shape(v->type, of->type))
         return v;
     if (read_product(r, of, &p)) {
         const tg_node *now = scaled(r, &p, s, divide);
@@ -290,6 +301,9 @@ static const tg_node *fold_shift(tg_rebind *r, const tg_node *v, const tg_node *
     if (of == NULL || of->kind != TG_RCALL || of->u.call->op == NULL || v->type == NULL || of->type == NULL ||
         !tg_type_same_shape(v->type, of->type) || tg_is_bool(v->type->dtype) || !read_shifted(r, of, &sum))
         return v;
+    product p;
+    if (tg_is_float(v->type->dtype) && !sum.bias_add && !read_product(r, tg_rebind_value(r, sum.y), &p))
+        return v;                       /* another order of float sums: only where a bias is meant */
     const tg_node *b = combine(r, minus ? "subtract" : "add", sum.b, t, &failed);
     if (b == NULL)
         return failed ? NULL : v;

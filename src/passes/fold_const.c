@@ -1,9 +1,9 @@
 /* fold_const.c: calls whose operands are constants become constants; branches on constants are taken.
  * Needs: types.  Keeps: every value; the parameters and the result of each function.
  *
- * A constant takes memory that a call does not. A result is kept as a constant up to 4 KiB, or up to 16 times the bytes of the
- * constants it comes from; never beyond 64 MiB. A larger one (zeros, a scalar broadcast) stays a call, but what follows from it may
- * still become a constant: its value is then computed on the way. */
+ * A constant takes memory that a call does not. A result is kept as a constant up to 4 KiB, or up to 16 times the
+ * bytes of the constants it comes from; never beyond 64 MiB. A larger one (zeros, a scalar broadcast) stays a call,
+ * but what follows from it may still become a constant: its value is then computed on the way. */
 #include "passes.h"
 #include "rebind.h"
 #include "eval/eval.h"
@@ -193,7 +193,8 @@ static const tg_node *fold_shape(tg_rebind *r, const tg_node *call)
     if ((!size && !tg_is_op_call(call, "shape_of")) || call->nkids != 1)
         return NULL;
     const tg_type *of = call->kid[0]->type;
-    if (of == NULL || of->kind != TG_T_TENSOR || !tg_type_elements(of, &total) || call->type == NULL || call->type->kind != TG_T_TENSOR)
+    if (of == NULL || of->kind != TG_T_TENSOR || !tg_type_elements(of, &total) || call->type == NULL ||
+        call->type->kind != TG_T_TENSOR)
         return NULL;
     tg_tensor *t = tg_tensor_new(r->cx, call->type, NULL);
     if (size)
@@ -241,7 +242,8 @@ static const tg_node *fold(tg_rebind *r, const tg_var *v, const tg_node *value)
         return value->u.call->op != NULL ? fold_call(r, v, value) : value;
     case TG_RGET:
         of = tg_rebind_value(r, value->kid[0]);
-        return of->kind == TG_RTUPLE && value->u.i >= 0 && value->u.i < (int64_t)of->nkids ? of->kid[value->u.i] : value;
+        return of->kind == TG_RTUPLE && value->u.i >= 0 && value->u.i < (int64_t)of->nkids ? of->kid[value->u.i]
+                                                                                           : value;
     case TG_RIF:
         of = value->kid[0];
         if (of->kind != TG_RCONST)

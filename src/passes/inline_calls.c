@@ -32,28 +32,35 @@ static const tg_node *binding_of(const tg_frame *f)
 
 /* ---- recursion ---- */
 
+static const char *call_name(tg_inliner *e, const tg_static *fn)
+{
+    return fn->name == NULL ? "a function" : tg_format(e->cx, "%c%s", fn->env == NULL ? '@' : '%', fn->name->text);
+}
+
 /* "@f calls @g calls @f", from the activation of @p fn that is open to the call at hand. */
 static const char *cycle_text(tg_inliner *e, const tg_static *fn)
 {
     enum { MOST = 8 };
-    const tg_static *chain[MOST + 1];
+    const tg_static *chain[MOST];
     size_t n = 0;
     for (size_t i = e->frames.n; i > 0; --i) {
         const tg_static *c = e->frames.at[i - 1].callee;
         if (c == NULL)
             continue;
-        if (n <= MOST)
-            chain[n < MOST ? n : MOST] = c;
+        if (n < MOST)
+            chain[n] = c;
         ++n;
         if (c->func == fn->func && c->env == fn->env)
             break;
     }
     tg_text t = tg_text_new(e->cx);
-    for (size_t i = n < MOST ? n : MOST; i > 0; --i)
-        tg_printf(&t, "%s calls ", tg_s_text(e, chain[i - 1]));
+    tg_printf(&t, "%s calls ", call_name(e, fn));
     if (n > MOST)
         tg_puts(&t, "… calls ");
-    tg_puts(&t, tg_s_text(e, fn));
+    for (size_t i = n < MOST ? n : MOST; i > 0; --i)
+        if (chain[i - 1]->func != fn->func || chain[i - 1]->env != fn->env)
+            tg_printf(&t, "%s calls ", call_name(e, chain[i - 1]));
+    tg_puts(&t, call_name(e, fn));
     return tg_text_z(&t);
 }
 
@@ -71,11 +78,14 @@ static tg_active *active_of(tg_inliner *e, const tg_static *fn)
 static bool refuse_recursion(tg_inliner *e, const tg_node *call, const tg_static *fn, const char *why)
 {
     const tg_loop_shape *shape = tg_shape_of(e, fn);
-    tg_error(e->cx, call->span, "recursion that cannot be compiled: %s; %s", cycle_text(e, fn), why);
+    tg_error(e->cx, call->span, "recursion that cannot be compiled: %s, and %s", cycle_text(e, fn), why);
     if (shape->kind == TG_REC_OTHER)
-        tg_note(e->cx, shape->not_last, "here the call is not the last step of the function, so it is no loop");
+        tg_note(e->cx, shape->not_last, "here something is still to be done with the result");
     return false;
 }
+
+static const char decided_late[] = "whether it goes on is known only when the model runs: only a function that calls itself as its last "
+                                   "step becomes a loop";
 
 /* Notes one more activation in @p f, which calls @p fn. */
 static bool enter(tg_inliner *e, tg_frame *f, const tg_static *fn)
@@ -87,7 +97,7 @@ static bool enter(tg_inliner *e, tg_frame *f, const tg_static *fn)
     a->live += 1;
     a->branches = f->branches;
     if (a->guarded > TG_MAX_GUARDED)
-        return refuse_recursion(e, f->at, fn, "an if that is decided when the model runs says when it ends");
+        return refuse_recursion(e, f->at, fn, decided_late);
     if (e->frames.n >= TG_MAX_ACTIVE)
         return refuse_recursion(e, f->at, fn, "it does not end");
     return true;
@@ -116,7 +126,7 @@ bool tg_too_deep(tg_inliner *e, const tg_node *at)
     for (size_t i = e->frames.n; i > 0; --i) {
         const tg_static *c = e->frames.at[i - 1].callee;
         if (c != NULL && active_of(e, c)->guarded > 0) {
-            refuse_recursion(e, at, c, "an if that is decided when the model runs says when it ends");
+            refuse_recursion(e, at, c, decided_late);
             return true;
         }
     }
@@ -321,7 +331,7 @@ static bool run_call(tg_inliner *e, const tg_node *call)
         return take(e, tg_continue_loop(e, top(e)->out, binding_of(top(e))->u.var, call, arg));
     const tg_loop_shape *shape = tg_shape_of(e, fn);
     if (shape->kind == TG_REC_ENDLESS)
-        return refuse_recursion(e, call, fn, tg_format(e->cx, "%s calls itself in any case and never ends", tg_s_text(e, fn)));
+        return refuse_recursion(e, call, fn, "nothing ends it");
     return tg_can_loop(shape, fn->func->nparams, arg) ? tg_start_loop(e, call, fn, arg) : call_inline(e, call, fn, arg);
 }
 

@@ -20,10 +20,10 @@ const tg_loop_shape *tg_shape_of(tg_inliner *e, const tg_static *fn)
 
 bool tg_can_loop(const tg_loop_shape *shape, uint32_t n, const tg_static *const *arg)
 {
-    for (uint32_t k = 0; k < n; ++k)
-        if (!shape->invariant[k] && arg[k]->atom == NULL)
-            return false;
-    return shape->kind == TG_REC_TAIL;
+    bool can = shape->kind == TG_REC_TAIL;
+    for (uint32_t k = 0; can && k < n; ++k)
+        can = shape->invariant[k] || arg[k]->atom != NULL;
+    return can;
 }
 
 static const tg_name *new_name(tg_inliner *e, const tg_name *hint)

@@ -240,30 +240,50 @@ static bool is_dense(placing *p, const nest *w, const tg_node *index, uint32_t *
     return true;
 }
 
-static bool overwrites_first(placing *p, const tg_node *body)
+/* The stores of @p w, first in @p body, cover the box of all accesses in it. */
+static bool covers(placing *p, const nest *w, const tg_node *body)
 {
-    const tg_node *first = first_toucher(p, body);
-    nest w;
-    if (first == NULL || touches(p->cx, first, p->b).reads || !nest_of(p, first, &w))
-        return false;
     measure(p, body);
     if (p->opaque)
         return false;
     uint32_t used = 0;
     for (uint32_t k = 0; k < p->b->ndim; ++k) {
         interval e;
-        const tg_node *index = w.store->kid[k + 1];
-        if (!interval_of(p, index, &e) || !is_dense(p, &w, index, &used))
+        const tg_node *index = w->store->kid[k + 1];
+        if (!interval_of(p, index, &e) || !is_dense(p, w, index, &used))
             return false;
         if (p->box[k].whole) {
             if (e.base.n > 0 || e.lo > 0 || e.hi < p->dim[k] - 1)
                 return false;
-        } else {
-            if (!tg_linear_add(p->cx, &e.base, &p->box[k].base, -1) || e.base.n > 0 || e.lo != p->box[k].lo || e.hi != p->box[k].hi)
-                return false;
+        } else if (!tg_linear_add(p->cx, &e.base, &p->box[k].base, -1) || e.base.n > 0 || e.lo != p->box[k].lo || e.hi != p->box[k].hi) {
+            return false;
         }
     }
     return true;
+}
+
+static uint32_t count_touchers(placing *p, const tg_node *n)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n->nkids; ++i)
+        count += is_touched(p->cx, n->kid[i], p->b);
+    return count;
+}
+
+/* A loop that is alone in touching the buffer and itself begins each iteration so will do. */
+static bool overwrites_first(placing *p, const tg_node *body)
+{
+    for (;;) {
+        const tg_node *first = first_toucher(p, body);
+        nest w;
+        if (first == NULL)
+            return false;
+        if (!touches(p->cx, first, p->b).reads)
+            return nest_of(p, first, &w) && covers(p, &w, body);
+        if (first->kind != TG_FOR || (body->kind == TG_SEQ && count_touchers(p, body) != 1))
+            return false;
+        body = first->kid[2];
+    }
 }
 
 /* ---- the place ---- */

@@ -80,7 +80,8 @@ uint32_t tg_rebind_uses(const tg_rebind *r, const tg_node *atom)
     return atom->kind == TG_RVAR ? *uses_of(r, atom->u.var) : 1;
 }
 
-const tg_node *tg_rebind_call(tg_rebind *r, const char *op, const tg_value *attrs, uint32_t n, const tg_node *const *arg)
+const tg_node *tg_rebind_call(tg_rebind *r, const char *op, const tg_value *attrs, uint32_t n,
+                              const tg_node *const *arg)
 {
     tg_rcall_info *info = TG_NEW(r->cx, tg_rcall_info);
     info->op = tg_intern_z(r->cx, op);
@@ -194,7 +195,8 @@ static bool find_effect(tg_ctx *cx, const tg_node *n, void *user)
     return true;
 }
 
-/* May computing @p value be seen by others than its user? Only in a module that writes references: there a call may be one. */
+/* May computing @p value be seen by others than its user? Only in a module that writes references: there a call may be
+ * one. */
 static bool has_effect(const tg_rebind *r, const tg_node *value)
 {
     bool found = false;
@@ -278,7 +280,8 @@ static const tg_node *rewrite_block(tg_rebind *r, const tg_node *block)
     if (result == NULL)
         return NULL;
     uint32_t n = drop_unused(r, &b, result);
-    if (n == nbinds && result == block->kid[nbinds] && (n == 0 || memcmp(b.bind.at, block->kid, n * sizeof b.bind.at[0]) == 0))
+    if (n == nbinds && result == block->kid[nbinds] &&
+        (n == 0 || memcmp(b.bind.at, block->kid, n * sizeof b.bind.at[0]) == 0))
         return block;
     const tg_node *now = tg_node_at(r->cx, tg_rblock(r->cx, n, b.bind.at, result), block->span);
     return tg_node_with_type(r->cx, now, block->type);

@@ -1,5 +1,6 @@
-/* rebind.h: the bindings of every Relay function gone through once, in order, blocks inside branches and functions too: a pass
- * says what each becomes. Bindings that nobody uses afterwards are dropped: the language is pure but for references. */
+/* rebind.h: the bindings of every Relay function gone through once, in order, blocks inside branches and functions
+ * too: a pass says what each becomes. Bindings that nobody uses afterwards are dropped: the language is pure but for
+ * references. */
 #ifndef TG_REBIND_H
 #define TG_REBIND_H
 
@@ -7,8 +8,8 @@
 
 typedef struct tg_rebind tg_rebind;
 
-/* @p value is bound to @p v; its operands are replaced already. @return it, another value of the same type, or an atom that takes
- * the place of @p v; NULL after an error. */
+/* @p value is bound to @p v; its operands are replaced already. @return it, another value of the same type, or an atom
+ * that takes the place of @p v; NULL after an error. */
 typedef const tg_node *(*tg_rebind_fn)(tg_rebind *r, const tg_var *v, const tg_node *value);
 
 struct tg_rebind {
@@ -34,7 +35,8 @@ const tg_node *tg_rebind_value(const tg_rebind *r, const tg_node *atom);
 /* How often a variable occurs; constants: 1. */
 uint32_t tg_rebind_uses(const tg_rebind *r, const tg_node *atom);
 /* A call of an operator with its type, at the place and layer of what is being replaced; NULL after an error. */
-const tg_node *tg_rebind_call(tg_rebind *r, const char *op, const tg_value *attrs, uint32_t n, const tg_node *const *arg);
+const tg_node *tg_rebind_call(tg_rebind *r, const char *op, const tg_value *attrs, uint32_t n,
+                              const tg_node *const *arg);
 /* Binds @p value to a new variable in front of the binding at hand. @return the variable. */
 const tg_node *tg_rebind_let(tg_rebind *r, const tg_node *value);
 

@@ -1,8 +1,9 @@
 /* simplify_graph.c: operators that change nothing go; normalisation by known statistics becomes a product and a sum.
- * Needs: types.  Keeps: the value of every expression bit for bit (batch_norm: up to rounding); parameters and results of functions.
+ * Needs: types.  Keeps: the value of every expression bit for bit (batch_norm: up to rounding); parameters and results
+ * of functions.
  *
- * What only changes the shape becomes reshape, and reshapes of reshapes one. Scale and shift of a batch_norm are computed here in
- * double and rounded once. */
+ * What only changes the shape becomes reshape, and reshapes of reshapes one. Scale and shift of a batch_norm are
+ * computed here in double and rounded once. */
 #include "passes.h"
 #include "rebind.h"
 #include "ops/ops.h"
@@ -14,8 +15,8 @@
 
 static bool same_type(const tg_type *a, const tg_type *b)
 {
-    return a != NULL && b != NULL && a->kind == TG_T_TENSOR && b->kind == TG_T_TENSOR && tg_dtype_eq(a->dtype, b->dtype) &&
-           tg_type_same_shape(a, b);
+    return a != NULL && b != NULL && a->kind == TG_T_TENSOR && b->kind == TG_T_TENSOR &&
+           tg_dtype_eq(a->dtype, b->dtype) && tg_type_same_shape(a, b);
 }
 
 /* Extents known and none of them 0, which newshape would read as "copy the input's". */
@@ -41,8 +42,10 @@ static bool is_one_of(const tg_node *v, const char *const *name, size_t n)
 
 static bool is_reshape(const tg_node *v)
 {
-    static const char *const name[] = { "reshape", "contrib_reverse_reshape", "_contrib_reverse_reshape", "reshape_like", "squeeze",
-                                        "expand_dims", "nn.batch_flatten" };
+    static const char *const name[] = {
+        "reshape",     "contrib_reverse_reshape", "_contrib_reverse_reshape", "reshape_like", "squeeze",
+        "expand_dims", "nn.batch_flatten"
+    };
     return is_one_of(v, name, TG_COUNT(name));
 }
 
@@ -149,12 +152,31 @@ static bool all_ones(const tg_value *v)
 /* Markers, and what is the identity as soon as the result has the operand's type. */
 static bool keeps_data(tg_rebind *r, const tg_node *v)
 {
-    static const char *const name[] = {
-        "copy", "cast", "cast_like", "reinterpret", "on_device", "device_copy", "annotation.stop_fusion", "annotation.checkpoint",
-        "annotation.cast_hint", "annotation.bitpack_start", "annotation.bitpack_end", "annotation.compiler_begin",
-        "annotation.compiler_end", "annotation.with_funcid", "debug", "broadcast_to", "broadcast_to_like", "collapse_sum_like",
-        "collapse_sum_to", "tile", "repeat", "slice_like", "nn.space_to_depth", "nn.depth_to_space", "nn.dilate"
-    };
+    static const char *const name[] = { "copy",
+                                        "cast",
+                                        "cast_like",
+                                        "reinterpret",
+                                        "on_device",
+                                        "device_copy",
+                                        "annotation.stop_fusion",
+                                        "annotation.checkpoint",
+                                        "annotation.cast_hint",
+                                        "annotation.bitpack_start",
+                                        "annotation.bitpack_end",
+                                        "annotation.compiler_begin",
+                                        "annotation.compiler_end",
+                                        "annotation.with_funcid",
+                                        "debug",
+                                        "broadcast_to",
+                                        "broadcast_to_like",
+                                        "collapse_sum_like",
+                                        "collapse_sum_to",
+                                        "tile",
+                                        "repeat",
+                                        "slice_like",
+                                        "nn.space_to_depth",
+                                        "nn.depth_to_space",
+                                        "nn.dilate" };
     const tg_op *op = tg_op_find(r->cx, v->u.call->op);
     if (op == NULL)
         return false;
@@ -164,7 +186,8 @@ static bool keeps_data(tg_rebind *r, const tg_node *v)
         return all_zero(tg_attr(r->cx, op, v, "pad_width"));
     if (tg_is_op_call(v, "strided_slice")) {
         const tg_value *step = tg_attr(r->cx, op, v, "strides");
-        return step->kind == TG_V_NONE || all_ones(step) || strcmp(tg_attr_str(r->cx, op, v, "slice_mode"), "size") == 0;
+        return step->kind == TG_V_NONE || all_ones(step) ||
+               strcmp(tg_attr_str(r->cx, op, v, "slice_mode"), "size") == 0;
     }
     if (tg_is_op_call(v, "layout_transform"))
         return strcmp(tg_attr_str(r->cx, op, v, "src_layout"), tg_attr_str(r->cx, op, v, "dst_layout")) == 0;
@@ -205,7 +228,8 @@ static const tg_node *neutral_operand(const tg_node *v)
 
 /* ---- batch_norm ---- */
 
-static const tg_node *channel_constant(tg_rebind *r, const tg_type *data, uint32_t axis, const double *v, const tg_name *label)
+static const tg_node *channel_constant(tg_rebind *r, const tg_type *data, uint32_t axis, const double *v,
+                                       const tg_name *label)
 {
     int64_t dim[TG_MAX_NDIM] = { data->dim[axis] };
     for (uint32_t k = axis + 1; k < data->n; ++k)
@@ -224,7 +248,7 @@ static bool is_statistic(const tg_node *call, uint32_t i, int64_t channels)
     return k->kind == TG_RCONST && k->type->n == 1 && k->type->dim[0] == channels && tg_is_float(k->type->dtype);
 }
 
-/* y = x * s + (beta - mean * s), s = gamma / sqrt(var + epsilon). NULL: statistics are not constants; the call stays. */
+/* y = x * s + (beta - mean * s), s = gamma / sqrt(var + epsilon). NULL: not all are constants; the call stays. */
 static const tg_node *unpack_batch_norm(tg_rebind *r, const tg_node *call, bool *failed)
 {
     const tg_op *op = tg_op_find(r->cx, call->u.call->op);
@@ -238,7 +262,8 @@ static const tg_node *unpack_batch_norm(tg_rebind *r, const tg_node *call, bool 
     n = data->dim[axis];
     bool scale = tg_attr_bool(r->cx, op, call, "scale"), center = tg_attr_bool(r->cx, op, call, "center");
     double epsilon = tg_attr_float(r->cx, op, call, "epsilon");
-    if ((scale && !is_statistic(call, 1, n)) || (center && !is_statistic(call, 2, n)) || !is_statistic(call, 3, n) || !is_statistic(call, 4, n))
+    if ((scale && !is_statistic(call, 1, n)) || (center && !is_statistic(call, 2, n)) || !is_statistic(call, 3, n) ||
+        !is_statistic(call, 4, n))
         return NULL;
     double *s = TG_ARRAY(r->cx, double, n), *t = TG_ARRAY(r->cx, double, n);
     const tg_tensor *gamma = call->kid[1]->u.tensor, *beta = call->kid[2]->u.tensor;
@@ -252,7 +277,8 @@ static const tg_node *unpack_batch_norm(tg_rebind *r, const tg_node *call, bool 
     *failed = product == NULL;
     if (*failed)
         return NULL;
-    const tg_node *sum[2] = { tg_rebind_let(r, product), channel_constant(r, data, (uint32_t)axis, t, center ? beta->label : NULL) };
+    const tg_node *sum[2] = { tg_rebind_let(r, product),
+                              channel_constant(r, data, (uint32_t)axis, t, center ? beta->label : NULL) };
     const tg_node *y = tg_rebind_call(r, "add", NULL, 2, sum);
     *failed = y == NULL;
     return y;
@@ -287,7 +313,8 @@ static const tg_node *simplify_call(tg_rebind *r, const tg_node *v)
         return simplify_transpose(r, v);
     if (same_type(data->type, v->type) && keeps_data(r, v))
         return data;
-    if (tg_is_op_call(v, "concatenate") && of->kind == TG_RTUPLE && of->nkids == 1 && same_type(of->kid[0]->type, v->type))
+    if (tg_is_op_call(v, "concatenate") && of->kind == TG_RTUPLE && of->nkids == 1 &&
+        same_type(of->kid[0]->type, v->type))
         return of->kid[0];
     const tg_node *neutral = neutral_operand(v);
     return neutral != NULL ? neutral : v;

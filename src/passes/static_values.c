@@ -237,6 +237,13 @@ const tg_var *tg_write(tg_inliner *e, tg_out *out, const tg_var *like, const tg_
     return v;
 }
 
+/* The same, and errors about its type point at @p at: a call, whose callee declares it. */
+static const tg_var *write_declared(tg_inliner *e, tg_out *out, const tg_var *like, const tg_type *type, const tg_node *value, tg_span at)
+{
+    tg_var here = { .name = like != NULL ? like->name : tg_intern_z(e->cx, "result"), .span = at };
+    return tg_write(e, out, &here, type, tg_node_at(e->cx, value, at), at);
+}
+
 void tg_write_param(tg_inliner *e, tg_unit *unit, const tg_var *v)
 {
     TG_PUSH(e->cx, unit->param, v);
@@ -313,22 +320,31 @@ static bool same_tensor_type(const tg_type *a, const tg_type *b)
     return a == b || (a->kind == TG_T_TENSOR && b->kind == TG_T_TENSOR && tg_dtype_eq(a->dtype, b->dtype) && tg_type_same_shape(a, b));
 }
 
+static const tg_static *refuse_declared(tg_inliner *e, const tg_var *like, const tg_type *declared, const char *is, tg_span at)
+{
+    const char *name = like == NULL || like->name->len == 0 ? "this value" : tg_format(e->cx, "%%%s", like->name->text);
+    tg_error(e->cx, at, "%s is declared as %s, but its value is %s", name, tg_type_text(e->cx, declared), is);
+    if (like != NULL && like->span.file != 0 && (like->span.begin < at.begin || like->span.begin >= at.end))
+        tg_note(e->cx, like->span, "it is declared here");
+    return NULL;
+}
+
 const tg_static *tg_static_declare(tg_inliner *e, tg_out *out, const tg_static *v, const tg_var *like, const tg_type *type, tg_span at)
 {
     const tg_type *declared = tg_plain(e, type);
     if (declared == NULL)
         return v;
-    if (v->atom == NULL) {
-        tg_error(e->cx, at, "%%%s is %s, but is declared %s", like == NULL ? "" : like->name->text, tg_s_text(e, v), tg_type_text(e->cx, declared));
-        return NULL;
-    }
+    if (v->atom == NULL)
+        return refuse_declared(e, like, declared, tg_s_text(e, v), at);
     const tg_type *known = tg_known_type(e, v->atom);
     if (known != NULL && same_tensor_type(known, declared))
         return v;
+    if (known != NULL && known->kind == TG_T_TENSOR)
+        return refuse_declared(e, like, declared, tg_type_text(e->cx, known), at);
     const tg_node *atom = tg_atom_in(e, out->unit, v->atom);
     if (atom == NULL)
         return NULL;
-    const tg_var *alias = tg_write(e, out, like, declared, atom, at);
+    const tg_var *alias = write_declared(e, out, like, declared, atom, at);
     bool teaches = known == NULL && written(e, v->atom->u.var)->value == NULL;     /* a parameter without a type */
     return teaches ? tg_s_runtime(e, tg_rvar(e->cx, alias, at), v->depth, v->leaves) : v;
 }

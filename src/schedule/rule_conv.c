@@ -9,6 +9,7 @@ typedef struct plan {
     tg_sched *s;
     tg_nest *block, *reader;
     const tg_var *lane, *row;       /* iterators of the block; row may be NULL */
+    uint32_t lane_at, row_at;       /* their places among the iterators, the same in copies of the block */
     DLDataType dtype;               /* of the accumulators */
     int64_t best_lanes, best_rows;
 } plan;
@@ -46,6 +47,7 @@ static const tg_var *choose_lane(plan *p, const tg_accesses *a)
         if (stride > 0 && stride < least) {
             least = stride;
             best = v;
+            p->lane_at = i;
         }
     }
     return best;
@@ -68,27 +70,46 @@ static const tg_var *choose_row(plan *p, const tg_accesses *a)
         if (shares && stride > 0 && stride < least) {
             least = stride;
             best = v;
+            p->row_at = i;
         }
     }
     return best;
+}
+
+/* [lanes outside, what lies between, rows outside, rows, lanes]: returns the loop around the tile. */
+static tg_nest *order_tile(tg_sched *s, tg_nest *vo, tg_nest *vi, tg_nest *uo, tg_nest *ui, const tg_nest *reader)
+{
+    tg_nest *loops[TG_MAX_LOOPS], *order[TG_MAX_LOOPS];
+    int n = tg_nest_loops(reader, loops, TG_MAX_LOOPS);
+    uint32_t k = 0;
+    order[k++] = vo;
+    for (int i = 0; i < n; ++i)
+        if (tg_nest_under(loops[i], vo) && loops[i] != vo && loops[i] != vi && loops[i] != uo && loops[i] != ui)
+            order[k++] = loops[i];
+    if (uo != NULL)
+        order[k++] = uo;
+    tg_nest *at = order[k - 1];
+    if (ui != NULL)
+        order[k++] = ui;
+    order[k++] = vi;
+    return tg_s_reorder(s, k, order) ? at : NULL;
 }
 
 /* One nest of the reader, all of whose extents divide: its tile loops, the block inside, the reduction around the tile. */
 static bool tile(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, int64_t lanes, int64_t rows)
 {
     tg_sched *s = p->s;
-    tg_nest *vo, *vi, *uo = NULL, *ui = NULL, *at;
+    const tg_nest *reader = tg_nest_next_block(NULL, lane);
+    tg_nest *vo, *vi, *uo = NULL, *ui = NULL;
     if (!tg_s_split(s, lane, lanes, &vo, &vi) || (row != NULL && !tg_s_split(s, row, rows, &uo, &ui)))
         return false;
-    tg_nest *order[4] = { vo, uo, ui, vi };
-    if (row != NULL && !tg_s_reorder(s, 4, order))
-        return false;
-    at = row != NULL ? uo : vo;
-    if (!tg_s_compute_at(s, block, at))
+    tg_nest *at = order_tile(s, vo, vi, uo, ui, reader);
+    if (at == NULL || !tg_s_compute_at(s, block, at))
         return false;
     tg_nest *loop[TG_MAX_LOOPS];
     uint32_t nreduce = tg_rule_reduce_loops(s, block, at, loop), n = nreduce;
-    tg_nest *v = tg_rule_loop_under(s, block, p->lane, at), *u = row != NULL ? tg_rule_loop_under(s, block, p->row, at) : NULL;
+    const struct tg_block_iter *iter = block->node->u.block->iter;
+    tg_nest *v = tg_rule_loop_under(s, block, iter[p->lane_at].var, at), *u = row != NULL ? tg_rule_loop_under(s, block, iter[p->row_at].var, at) : NULL;
     bool inside = tg_tile_rows_inside(lanes);
     if (u != NULL && !inside)
         loop[n++] = u;
@@ -114,6 +135,14 @@ static tg_nest *reader_in(tg_nest *within)
     return tg_nest_next_block(NULL, within);
 }
 
+/* In a copied nest: the loop that was called so. */
+static tg_nest *loop_named(tg_nest *n, const tg_name *name)
+{
+    while (n->kind == TG_NEST_LOOP && n->var->name != name)
+        n = n->kid.at[0];
+    return n;
+}
+
 /* The rows of one nest: whole tiles, then what is left with a smaller one. */
 static bool tile_rows(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, int64_t lanes)
 {
@@ -126,16 +155,13 @@ static bool tile_rows(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, int6
     tg_nest *first, *rest;
     if (!tg_s_reorder(s, 2, (tg_nest *[]){ row, lane }) || !tg_s_partition(s, row, whole, &first, &rest))
         return false;
-    tg_nest *other = tg_s_duplicate(s, block, reader_in(rest));
-    if (other == NULL || !tg_s_reorder(s, 2, (tg_nest *[]){ lane, first }))
-        return false;
-    tg_nest *rest_lane = rest->kid.at[0];
-    if (!tg_s_reorder(s, 2, (tg_nest *[]){ rest_lane, rest }))
+    tg_nest *other = tg_s_duplicate(s, block, reader_in(rest)), *rest_lane = loop_named(rest, lane->var->name);
+    if (other == NULL || !tg_s_reorder(s, 2, (tg_nest *[]){ lane, first }) || !tg_s_reorder(s, 2, (tg_nest *[]){ rest_lane, rest }))
         return false;
     return tile(p, block, lane, first, lanes, rows) && tile(p, other, rest_lane, rest, lanes, rest->extent);
 }
 
-/* The lanes likewise. In the reader's nest @p lane stands next to @p row. */
+/* The lanes likewise. */
 static bool tile_lanes(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row)
 {
     tg_sched *s = p->s;
@@ -145,25 +171,24 @@ static bool tile_lanes(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row)
     tg_nest *first, *rest;
     if (!tg_s_partition(s, lane, whole, &first, &rest))
         return false;
-    tg_nest *other = tg_s_duplicate(s, block, reader_in(rest));
-    tg_nest *rest_row = row == NULL ? NULL : rest->kid.at[0];
-    while (rest_row != NULL && rest_row->var->name != row->var->name)
-        rest_row = rest_row->kid.at[0];
+    tg_nest *other = tg_s_duplicate(s, block, reader_in(rest)), *rest_row = row == NULL ? NULL : loop_named(rest, row->var->name);
     return other != NULL && tile_rows(p, block, first, row, lanes) && tile_rows(p, other, rest, rest_row, rest->extent);
 }
 
-/* Whether the operand that does not move along the lanes stays in the cache over a whole pass: then one slice of lanes can be
- * finished before the next begins. */
-static bool is_small(plan *p, const tg_accesses *a)
+/* Whether there is an operand that does not move along the lanes, and it stays in the cache over a whole pass: then one slice of
+ * lanes is finished before the next begins, and its weights stay nearest. */
+static bool lane_goes_first(plan *p, const tg_accesses *a)
 {
+    bool any = false;
     for (uint32_t i = 0; i < a->n; ++i) {
         int64_t elements = 0;
         bool shared = !a->at[i].own && tg_access_stride(&a->at[i], p->lane) == 0;
+        any = any || shared;
         if (shared && tg_buffer_elements(a->at[i].buf, &elements)
             && elements * (int64_t)tg_dtype_bytes(a->at[i].buf->dtype) > tg_tile_cache(p->s->target))
             return false;
     }
-    return true;
+    return any;
 }
 
 /* [others…, lane, row], or the lane outermost. */
@@ -198,20 +223,13 @@ bool tg_rule_conv(tg_sched *s, tg_nest *block)
     p.reader = tg_rule_epilogue_or_copy(s, block);
     if (p.reader == NULL)
         return false;
+    tg_rule_name_loops(s, block, p.reader);
     tg_nest *lane = tg_rule_reader_loop(s, block, p.reader, p.lane), *row = p.row != NULL ? tg_rule_reader_loop(s, block, p.reader, p.row) : NULL;
-    if (lane == NULL || !order_reader(&p, lane, row, is_small(&p, &a)))
+    if (lane == NULL || !order_reader(&p, lane, row, lane_goes_first(&p, &a)))
         return false;
     const char *lane_name = lane->var->name->text, *row_name = row != NULL ? row->var->name->text : NULL;
     if (row == NULL)
         p.row = NULL;
-    /* rows stand right below lanes while the nest is divided */
-    if (row != NULL && row->parent != lane) {
-        tg_nest *below[TG_MAX_LOOPS];
-        uint32_t n = 0;
-        for (tg_nest *l = lane->kid.at[0]; l != row; l = l->kid.at[0])
-            below[n++] = l;
-        (void)below;
-    }
     if (!tile_lanes(&p, block, lane, row))
         return false;
     if (row_name != NULL)

@@ -115,3 +115,19 @@ tg_nest *tg_rule_reader_loop(tg_sched *s, tg_nest *block, tg_nest *reader, const
             return tg_nest_loop_of(s, reader, load->kid[k]->u.var);
     return NULL;
 }
+
+void tg_rule_name_loops(tg_sched *s, tg_nest *block, tg_nest *reader)
+{
+    const tg_node *n = block->node;
+    for (uint32_t i = 0; i < n->u.block->niters; ++i) {
+        const tg_nest *from = tg_nest_loop_of(s, block, n->u.block->iter[i].var);
+        tg_nest *loop = tg_rule_reader_loop(s, block, reader, n->u.block->iter[i].var);
+        if (from == NULL || loop == NULL || loop->var->name == from->var->name || loop->var->type != from->var->type)
+            continue;
+        tg_subst by = { { 0 }, { 0 } };
+        const tg_var *v = tg_sched_var(s, from->var, "");
+        tg_subst_var(s->cx, &by, loop->var, tg_var_ref(s->cx, v));
+        tg_nest_subst(s, loop, &by);
+        loop->var = v;
+    }
+}

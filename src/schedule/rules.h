@@ -28,6 +28,8 @@ tg_nest *tg_rule_loop_under(tg_sched *s, tg_nest *block, const tg_var *iter, con
 uint32_t tg_rule_reduce_loops(tg_sched *s, tg_nest *block, const tg_nest *above, tg_nest **out);
 /* The loop of @p reader that runs over dimension @p dim of what @p block computes. */
 tg_nest *tg_rule_reader_loop(tg_sched *s, tg_nest *block, tg_nest *reader, const tg_var *iter);
+/* The reader's loops take the names of the block's: oh, ow, oc rather than i, j, k. */
+void tg_rule_name_loops(tg_sched *s, tg_nest *block, tg_nest *reader);
 void tg_rule_say(tg_sched *s, const char *fmt, ...) TG_PRINTF(2, 3);
 
 void tg_rule_inline(tg_sched *s);                   /* rule_eltwise.c: small values are computed where they are used */

@@ -40,7 +40,6 @@ run() {
     dir=$2
     shift 2
     define="-DPREFIX=$prefix -DMACRO=TVMGEN_NET -DNIN=$nin -DNOUT=$nout"
-    if [ -f "$dir/${prefix}_workspace.c" ]; then define="$define -DWORKSPACE"; fi
     objects=
     for file in "$dir"/*.c "$here/harness.c"; do
         object=$tmp/$(basename "$file").o

@@ -32,9 +32,7 @@ cases() {
         fi
         nin=$(ls "$folder" | grep -c '^input_[0-9]*\.npy$')
         nout=$(ls "$folder" | grep -c '^output_[0-9]*\.npy$')
-        workspace=
-        [ ! -f "$tmp/c/tvmgen_net_workspace.c" ] || workspace=-DWORKSPACE
-        if gcc -std=c99 -O1 -w -DPREFIX=tvmgen_net -DMACRO=TVMGEN_NET '-DHEADER="tvmgen_net.h"' $workspace -DNIN="$nin" -DNOUT="$nout" \
+        if gcc -std=c99 -O1 -w -DPREFIX=tvmgen_net -DMACRO=TVMGEN_NET '-DHEADER="tvmgen_net.h"' -DNIN="$nin" -DNOUT="$nout" \
             -I"$tmp/c" -I"$here" -I"$here/../../runtime/include" "$here/harness.c" "$tmp"/c/*.c -lm -o "$tmp/program" >"$tmp/log" 2>&1 &&
             "$tmp/program" "$folder" >"$tmp/log" 2>&1; then
             right=$((right + 1))

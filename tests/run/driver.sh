@@ -83,8 +83,8 @@ one_dump() {
 }
 is "a dump begins with a comment and can be read back" one_dump
 
-times() { "$tirc" "$residual" -prefix=tvmgen_a -time-passes 2>times && grep -q 'ms.*%.*fuse-ops' times && grep -q 'all passes' times; }
-is "-time-passes tells the time of each pass" times
+pass_times() { "$tirc" "$residual" -prefix=tvmgen_a -time-passes 2>spent && grep -q 'ms.*%.*fuse-ops' spent && grep -q 'all passes' spent; }
+is "-time-passes tells the time of each pass" pass_times
 
 helps() {
     quiet --help && grep -q -e '-workspace-byte-alignment' stdout && quiet --version && grep -qx 'tirc [0-9.]*' stdout &&

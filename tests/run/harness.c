@@ -3,9 +3,9 @@
  *     harness FOLDER [RTOL ATOL]        with input_N.npy and output_N.npy in FOLDER
  *
  * Compiled with the emitted files and -DPREFIX=tvmgen_net -DMACRO=TVMGEN_NET -DHEADER='"tvmgen_net.h"' -DNIN=1 -DNOUT=1, as C99
- * or C++17. The model runs three times with the default workspace and, where it has one, three times with a workspace of the
- * caller. Patterns around every tensor and around the workspace must survive, the inputs must not change, and the
+ * or C++17. The model runs three times with the default workspace and three times with a workspace of the caller. Patterns around every tensor and around the workspace must survive, the inputs must not change, and the
  * outputs must be the same in each run. */
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +21,26 @@
 
 enum { GUARD = 64, RUNS = 3 };
 
-/* @p n bytes aligned to 64 with a guard on both sides; the inside holds a pattern that is no sensible number. */
+/* @p n bytes aligned to 64 with a guard on both sides; the inside holds a pattern that is no sensible number. In front of
+ * the first guard stands where the memory begins. */
 static unsigned char *guarded(size_t n)
 {
-    unsigned char *all = (unsigned char *)malloc(n + 3 * GUARD), *at;
+    unsigned char *all = (unsigned char *)malloc(n + 4 * GUARD), *at;
     if (all == NULL) npy_die("harness", "out of memory");
-    at = all + GUARD + (GUARD - (uintptr_t)all % GUARD) % GUARD;
+    at = all + 2 * GUARD + (GUARD - (uintptr_t)all % GUARD) % GUARD;
+    memcpy(at - 2 * GUARD, &all, sizeof all);
     memset(at - GUARD, 0xa5, GUARD);
     memset(at, 0xc3, n);
     memset(at + n, 0xa5, GUARD);
     return at;
+}
+
+static void release(unsigned char *at)
+{
+    unsigned char *all;
+    if (at == NULL) return;
+    memcpy(&all, at - 2 * GUARD, sizeof all);
+    free(all);
 }
 
 static int guards_hold(const unsigned char *at, size_t n, const char *what)
@@ -66,6 +76,13 @@ static tensor load(const char *folder, const char *kind, int i)
     return t;
 }
 
+static void unload(tensor *t)
+{
+    release(t->at);
+    release(t->first);
+    free(t->file.data);
+}
+
 static int check(tensor *in, tensor *out, int run, double rtol, double atol)
 {
     int good = 1;
@@ -98,33 +115,16 @@ static int check(tensor *in, tensor *out, int run, double rtol, double atol)
     return good;
 }
 
-/* Arguments that the model does not have are left out of the call. */
-#if NIN > 0 && NOUT > 0
-#define IO &inputs, &outputs
-#define IO_THEN IO,
-#elif NOUT > 0
-#define IO &outputs
-#define IO_THEN IO,
-#elif NIN > 0
-#define IO &inputs
-#define IO_THEN IO,
-#else
-#define IO
-#define IO_THEN
-#endif
-
 int main(int argc, char **argv)
 {
     tensor in[NIN + 1], out[NOUT + 1];
     void *at[NIN + NOUT + 1];
     double rtol = argc > 2 ? atof(argv[2]) : 1e-3, atol = argc > 3 ? atof(argv[3]) : 1e-5;
     int good = 1;
-#if NIN > 0
     struct P(_inputs) inputs;
-#endif
-#if NOUT > 0
     struct P(_outputs) outputs;
-#endif
+    size_t size = (size_t)M(_WORKSPACE_SIZE);
+    unsigned char *workspace = guarded(size);
     if (argc < 2) {
         fprintf(stderr, "usage: harness FOLDER [RTOL ATOL]\n");
         return 2;
@@ -147,27 +147,24 @@ int main(int argc, char **argv)
     memcpy(&outputs, at + NIN, sizeof outputs);
 #endif
     for (int run = 0; run < RUNS; ++run) {
-        int status = (int)P(_run)(IO);
+        int status = (int)P(_run)(&inputs, &outputs);
         if (status != 0) {
             fprintf(stderr, "FAILED run %d: status %d\n", run, status);
             return 1;
         }
         good = check(in, out, run, rtol, atol) && good;
     }
-#ifdef WORKSPACE
-    {
-        size_t size = (size_t)M(_WORKSPACE_SIZE);
-        unsigned char *workspace = guarded(size);
-        for (int run = RUNS; run < 2 * RUNS; ++run) {
-            int status = (int)P(_run_with_workspace)(IO_THEN workspace);
-            if (status != 0) {
-                fprintf(stderr, "FAILED run %d: status %d\n", run, status);
-                return 1;
-            }
-            good = check(in, out, run, rtol, atol) && guards_hold(workspace, size, "workspace") && good;
-            memset(workspace, 0x5a + run, size);
+    for (int run = RUNS; run < 2 * RUNS; ++run) {
+        int status = (int)P(_run_with_workspace)(&inputs, &outputs, workspace);
+        if (status != 0) {
+            fprintf(stderr, "FAILED run %d: status %d\n", run, status);
+            return 1;
         }
+        good = check(in, out, run, rtol, atol) && guards_hold(workspace, size, "workspace") && good;
+        memset(workspace, 0x5a + run, size);
     }
-#endif
+    release(workspace);
+    for (int i = 0; i < NIN; ++i) unload(&in[i]);
+    for (int i = 0; i < NOUT; ++i) unload(&out[i]);
     return good ? 0 : 1;
 }

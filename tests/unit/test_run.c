@@ -1,5 +1,5 @@
-/* test_run.c: what one operation computes, against an independent statement of it: every pair of int8 and uint8 operands, tables of
- * special floats, conversions. */
+/* test_run.c: what one operation computes, against an independent statement of it: every pair of int8 and uint8
+ * operands, tables of special floats, conversions. */
 #include "fixture.h"
 #include "eval/eval.h"
 #include "ir/names.h"
@@ -17,7 +17,8 @@ static const tg_node *at(tg_ctx *cx, const tg_buffer *b, const tg_node *i)
     return tg_load(cx, b, 1, &i);
 }
 
-static kernel binary_kernel(tg_ctx *cx, DLDataType da, DLDataType db, DLDataType dc, int64_t na, int64_t nb, make_fn make, const void *user)
+static kernel binary_kernel(tg_ctx *cx, DLDataType da, DLDataType db, DLDataType dc, int64_t na, int64_t nb,
+                            make_fn make, const void *user)
 {
     DLDataType i32 = TG_INT32;
     const tg_buffer **buf = TG_ARRAY(cx, const tg_buffer *, 3);
@@ -27,14 +28,21 @@ static kernel binary_kernel(tg_ctx *cx, DLDataType da, DLDataType db, DLDataType
     buf[2] = tg_buffer_new(cx, tg_intern_z(cx, "C"), dc, 2, (int64_t[]){ na, nb }, i32);
     for (int k = 0; k < 3; ++k)
         param[k] = buf[k]->data;
-    const tg_var *i = tg_var_new(cx, tg_intern_z(cx, "i"), tg_prim(cx, i32)), *j = tg_var_new(cx, tg_intern_z(cx, "j"), tg_prim(cx, i32));
+    const tg_var *i = tg_var_new(cx, tg_intern_z(cx, "i"), tg_prim(cx, i32)),
+                 *j = tg_var_new(cx, tg_intern_z(cx, "j"), tg_prim(cx, i32));
     const tg_node *index[2] = { tg_var_ref(cx, i), tg_var_ref(cx, j) }, *zero = tg_int(cx, i32, 0);
     const tg_node *value = make(cx, at(cx, buf[0], index[0]), at(cx, buf[1], index[1]), user);
     const tg_node *body = tg_store(cx, buf[2], value, 2, index);
     body = tg_for(cx, TG_FOR_SERIAL, j, zero, tg_int(cx, i32, nb), body);
     body = tg_for(cx, TG_FOR_SERIAL, i, zero, tg_int(cx, i32, na), body);
     tg_func *f = TG_NEW(cx, tg_func);
-    *f = (tg_func){ .name = tg_intern_z(cx, "kernel"), .kind = TG_FUNC_PRIM, .nparams = 3, .param = param, .buffer = buf, .ret = tg_void(cx), .body = body };
+    *f = (tg_func){ .name = tg_intern_z(cx, "kernel"),
+                    .kind = TG_FUNC_PRIM,
+                    .nparams = 3,
+                    .param = param,
+                    .buffer = buf,
+                    .ret = tg_void(cx),
+                    .body = body };
     kernel k = { tg_module_new(cx), f };
     tg_module_add(k.m, f);
     return k;
@@ -47,7 +55,8 @@ static tg_tensor *vector(tg_ctx *cx, DLDataType d, int64_t n)
 
 static tg_tensor *run_binary(tg_ctx *cx, kernel k, tg_tensor *a, tg_tensor *b)
 {
-    tg_tensor *c = tg_tensor_new(cx, tg_tensor_type(cx, k.f->buffer[2]->dtype, 2, (int64_t[]){ a->dl.shape[0], b->dl.shape[0] }, 0), NULL);
+    tg_tensor *c = tg_tensor_new(
+        cx, tg_tensor_type(cx, k.f->buffer[2]->dtype, 2, (int64_t[]){ a->dl.shape[0], b->dl.shape[0] }, 0), NULL);
     DLTensor *args[3] = { &a->dl, &b->dl, &c->dl };
     return tg_eval(cx, k.m, k.f, args, 3, NULL) ? c : NULL;
 }
@@ -126,7 +135,8 @@ static void check_kind(tg_ctx *cx, enum tg_kind kind, DLDataType d)
         for (int64_t j = 0; j < b->dl.shape[0]; ++j) {
             int64_t x = tg_tensor_i64(a, i), y = tg_tensor_i64(b, j), got = tg_tensor_i64(c, i * b->dl.shape[0] + j);
             if (got != expected((int)kind, d, x, y))
-                fail_msg("%s of %d and %d: got %d, expected %d", tg_kind_info[kind].text, (int)x, (int)y, (int)got, (int)expected((int)kind, d, x, y));
+                fail_msg("%s of %d and %d: got %d, expected %d", tg_kind_info[kind].text, (int)x, (int)y, (int)got,
+                         (int)expected((int)kind, d, x, y));
         }
     }
 }
@@ -199,16 +209,33 @@ static int64_t one_pair(tg_ctx *cx, DLDataType d, DLDataType dc, int64_t a, int6
 static void wide_integers_wrap_and_divide_without_undefined_cases(void **state)
 {
     tg_fixture *f = *state;
-    DLDataType i32 = TG_INT32, i64 = TG_INT64, u64 = tg_dtype(kDLUInt, 64, 1), u32 = tg_dtype(kDLUInt, 32, 1), boolean = TG_BOOL;
-    const struct { enum tg_kind kind; DLDataType d; int64_t a, b, want; } row[] = {
-        { TG_ADD, i32, INT32_MAX, 1, INT32_MIN }, { TG_SUB, i32, INT32_MIN, 1, INT32_MAX }, { TG_MUL, i32, 65536, 65536, 0 },
-        { TG_MUL, i32, 123456789, 987654321, -67153019 }, { TG_DIV, i32, INT32_MIN, -1, INT32_MIN }, { TG_MOD, i32, INT32_MIN, -1, 0 },
-        { TG_FLOORDIV, i32, INT32_MIN, -1, INT32_MIN }, { TG_FLOORMOD, i32, INT32_MIN, -1, 0 },
-        { TG_FLOORDIV, i32, -7, 2, -4 }, { TG_FLOORMOD, i32, -7, 2, 1 }, { TG_DIV, i32, -7, 2, -3 }, { TG_MOD, i32, -7, 2, -1 },
-        { TG_FLOORDIV, i32, 7, -2, -4 }, { TG_FLOORMOD, i32, 7, -2, -1 },
-        { TG_ADD, i64, INT64_MAX, 1, INT64_MIN }, { TG_DIV, i64, INT64_MIN, -1, INT64_MIN }, { TG_MOD, i64, INT64_MIN, -1, 0 },
-        { TG_SUB, u32, 1, 2, UINT32_MAX }, { TG_DIV, u32, UINT32_MAX, 2, INT32_MAX },
-        { TG_DIV, u64, -1, 2, INT64_MAX }, { TG_MOD, u64, -1, 10, 5 }, { TG_MIN, u64, -1, 1, 1 }, { TG_MAX, u64, -1, 1, -1 },
+    DLDataType i32 = TG_INT32, i64 = TG_INT64, u64 = tg_dtype(kDLUInt, 64, 1), u32 = tg_dtype(kDLUInt, 32, 1),
+               boolean = TG_BOOL;
+    const struct { enum tg_kind kind; DLDataType d; int64_t a, b, want;
+    } row[] = {
+        { TG_ADD, i32, INT32_MAX, 1, INT32_MIN },
+        { TG_SUB, i32, INT32_MIN, 1, INT32_MAX },
+        { TG_MUL, i32, 65536, 65536, 0 },
+        { TG_MUL, i32, 123456789, 987654321, -67153019 },
+        { TG_DIV, i32, INT32_MIN, -1, INT32_MIN },
+        { TG_MOD, i32, INT32_MIN, -1, 0 },
+        { TG_FLOORDIV, i32, INT32_MIN, -1, INT32_MIN },
+        { TG_FLOORMOD, i32, INT32_MIN, -1, 0 },
+        { TG_FLOORDIV, i32, -7, 2, -4 },
+        { TG_FLOORMOD, i32, -7, 2, 1 },
+        { TG_DIV, i32, -7, 2, -3 },
+        { TG_MOD, i32, -7, 2, -1 },
+        { TG_FLOORDIV, i32, 7, -2, -4 },
+        { TG_FLOORMOD, i32, 7, -2, -1 },
+        { TG_ADD, i64, INT64_MAX, 1, INT64_MIN },
+        { TG_DIV, i64, INT64_MIN, -1, INT64_MIN },
+        { TG_MOD, i64, INT64_MIN, -1, 0 },
+        { TG_SUB, u32, 1, 2, UINT32_MAX },
+        { TG_DIV, u32, UINT32_MAX, 2, INT32_MAX },
+        { TG_DIV, u64, -1, 2, INT64_MAX },
+        { TG_MOD, u64, -1, 10, 5 },
+        { TG_MIN, u64, -1, 1, 1 },
+        { TG_MAX, u64, -1, 1, -1 },
     };
     for (size_t i = 0; i < TG_COUNT(row); ++i)
         assert_int_equal(one_pair(f->cx, row[i].d, row[i].d, row[i].a, row[i].b, make_kind, &row[i].kind), row[i].want);
@@ -236,7 +263,8 @@ static void division_by_zero_is_an_error(void **state)
 
 /* ---- floats ---- */
 
-static const double special[] = { 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.1, 1e-45, 3.4028234663852886e38, INFINITY, -INFINITY, NAN };
+static const double special[] = { 0.0,      -0.0,      1.0, -1.0, 2.5, -2.5, 0.1, 1e-45, 3.4028234663852886e38,
+                                  INFINITY, -INFINITY, NAN };
 
 static bool same(double a, double b)
 {
@@ -303,19 +331,22 @@ static void special_floats_follow_the_rules(void **state)
 {
     tg_fixture *f = *state;
     DLDataType type[] = { TG_FLOAT16, TG_FLOAT32, TG_FLOAT64, tg_dtype(kDLBfloat, 16, 1) }, boolean = TG_BOOL;
-    static const enum tg_kind kind[] = { TG_ADD, TG_SUB, TG_MUL, TG_DIV, TG_MOD, TG_MIN, TG_MAX, TG_EQ, TG_NE, TG_LT, TG_LE, TG_GT, TG_GE };
+    static const enum tg_kind kind[] = { TG_ADD, TG_SUB, TG_MUL, TG_DIV, TG_MOD, TG_MIN, TG_MAX,
+                                         TG_EQ,  TG_NE,  TG_LT,  TG_LE,  TG_GT,  TG_GE };
     for (size_t t = 0; t < TG_COUNT(type); ++t) {
         tg_tensor *a = special_values(f->cx, type[t]);
         int64_t n = a->dl.shape[0];
         for (size_t k = 0; k < TG_COUNT(kind); ++k) {
-            kernel q = binary_kernel(f->cx, type[t], type[t], kind[k] >= TG_EQ ? boolean : type[t], n, n, make_kind, &kind[k]);
+            kernel q =
+                binary_kernel(f->cx, type[t], type[t], kind[k] >= TG_EQ ? boolean : type[t], n, n, make_kind, &kind[k]);
             tg_tensor *c = run_binary(f->cx, q, a, a);
             assert_non_null(c);
             for (int64_t i = 0; i < n * n; ++i) {
-                double x = tg_tensor_f64(a, i / n), y = tg_tensor_f64(a, i % n), want = expected_float(kind[k], type[t], x, y);
+                double x = tg_tensor_f64(a, i / n), y = tg_tensor_f64(a, i % n),
+                       want = expected_float(kind[k], type[t], x, y);
                 if (!same(tg_tensor_f64(c, i), want))
-                    fail_msg("%s of %s %g, %g: got %g, expected %g", tg_kind_info[kind[k]].text, tg_dtype_text(f->cx, type[t]), x, y,
-                             tg_tensor_f64(c, i), want);
+                    fail_msg("%s of %s %g, %g: got %g, expected %g", tg_kind_info[kind[k]].text,
+                             tg_dtype_text(f->cx, type[t]), x, y, tg_tensor_f64(c, i), want);
             }
         }
     }
@@ -337,7 +368,8 @@ static void a_product_is_rounded_before_it_is_added(void **state)
     tg_tensor *c = run_binary(f->cx, binary_kernel(f->cx, f32, f32, f32, 64, 64, make_mul_add, NULL), a, a);
     assert_non_null(c);
     for (int64_t i = 0; i < 64 * 64; ++i) {
-        volatile float x = (float)tg_tensor_f64(a, i / 64), y = (float)tg_tensor_f64(a, i % 64), product = x * y, sum = product + y;
+        volatile float x = (float)tg_tensor_f64(a, i / 64), y = (float)tg_tensor_f64(a, i % 64), product = x * y,
+                       sum = product + y;
         assert_true(tg_tensor_f64(c, i) == (double)sum);
     }
 }
@@ -366,12 +398,16 @@ static void float_to_int_saturates_and_nan_is_zero(void **state)
 {
     tg_fixture *f = *state;
     DLDataType from[] = { TG_FLOAT32, TG_FLOAT64 };
-    const struct { DLDataType to; double v, want; } row[] = {
-        { TG_INT8, 300, 127 }, { TG_INT8, -300, -128 }, { TG_INT8, -5.9, -5 }, { TG_INT8, 127.9, 127 }, { TG_INT8, -128.9, -128 },
-        { TG_INT8, NAN, 0 }, { TG_INT8, INFINITY, 127 }, { TG_INT8, -INFINITY, -128 }, { TG_UINT8, -5, 0 }, { TG_UINT8, 255.5, 255 },
-        { TG_UINT8, 256, 255 }, { TG_UINT8, NAN, 0 }, { TG_UINT8, 0.99, 0 }, { TG_INT32, 3e9, INT32_MAX }, { TG_INT32, -3e9, INT32_MIN },
-        { TG_INT64, 1e19, 0x1p63 }, { TG_INT64, -1e19, -0x1p63 }, { TG_BOOL, NAN, 1 }, { TG_BOOL, 0.0, 0 }, { TG_BOOL, -0.0, 0 },
-        { TG_BOOL, 0.25, 1 }, { TG_BOOL, -3, 1 },
+    const struct { DLDataType to; double v, want;
+    } row[] = {
+        { TG_INT8, 300, 127 },      { TG_INT8, -300, -128 },      { TG_INT8, -5.9, -5 },
+        { TG_INT8, 127.9, 127 },    { TG_INT8, -128.9, -128 },    { TG_INT8, NAN, 0 },
+        { TG_INT8, INFINITY, 127 }, { TG_INT8, -INFINITY, -128 }, { TG_UINT8, -5, 0 },
+        { TG_UINT8, 255.5, 255 },   { TG_UINT8, 256, 255 },       { TG_UINT8, NAN, 0 },
+        { TG_UINT8, 0.99, 0 },      { TG_INT32, 3e9, INT32_MAX }, { TG_INT32, -3e9, INT32_MIN },
+        { TG_INT64, 1e19, 0x1p63 }, { TG_INT64, -1e19, -0x1p63 }, { TG_BOOL, NAN, 1 },
+        { TG_BOOL, 0.0, 0 },        { TG_BOOL, -0.0, 0 },         { TG_BOOL, 0.25, 1 },
+        { TG_BOOL, -3, 1 },
     };
     for (size_t t = 0; t < TG_COUNT(from); ++t)
         for (size_t i = 0; i < TG_COUNT(row); ++i)
@@ -381,11 +417,14 @@ static void float_to_int_saturates_and_nan_is_zero(void **state)
 static void every_8_bit_value_converts_to_every_integer_type(void **state)
 {
     tg_fixture *f = *state;
-    DLDataType type[] = { TG_INT8, TG_UINT8, tg_dtype(kDLInt, 16, 1), tg_dtype(kDLUInt, 16, 1), TG_INT32, tg_dtype(kDLUInt, 32, 1) };
+    DLDataType type[] = {
+        TG_INT8, TG_UINT8, tg_dtype(kDLInt, 16, 1), tg_dtype(kDLUInt, 16, 1), TG_INT32, tg_dtype(kDLUInt, 32, 1)
+    };
     for (int s = 0; s < 2; ++s) {
         for (size_t t = 0; t < TG_COUNT(type); ++t) {
             tg_tensor *a = all_values(f->cx, type[s], true);
-            tg_tensor *c = run_binary(f->cx, binary_kernel(f->cx, type[s], type[s], type[t], 256, 256, make_cast, &type[t]), a, a);
+            tg_tensor *c =
+                run_binary(f->cx, binary_kernel(f->cx, type[s], type[s], type[t], 256, 256, make_cast, &type[t]), a, a);
             assert_non_null(c);
             for (int64_t i = 0; i < 256; ++i)
                 assert_int_equal(tg_tensor_i64(c, i * 256), into_range(type[t], tg_tensor_i64(a, i)));
@@ -396,7 +435,8 @@ static void every_8_bit_value_converts_to_every_integer_type(void **state)
 static void numbers_round_to_the_nearest_float_once(void **state)
 {
     tg_fixture *f = *state;
-    DLDataType bf16 = tg_dtype(kDLBfloat, 16, 1), i64 = TG_INT64, f16 = TG_FLOAT16, f32 = TG_FLOAT32, f64 = TG_FLOAT64, boolean = TG_BOOL;
+    DLDataType bf16 = tg_dtype(kDLBfloat, 16, 1), i64 = TG_INT64, f16 = TG_FLOAT16, f32 = TG_FLOAT32, f64 = TG_FLOAT64,
+               boolean = TG_BOOL;
     assert_true(convert(f->cx, i64, f32, 16777217) == 16777216);
     assert_true(convert(f->cx, i64, f32, 16777219) == 16777220);
     assert_true(convert(f->cx, f64, f32, 0.1) == (double)0.1f);
@@ -433,16 +473,39 @@ static void functions_have_their_values(void **state)
 {
     tg_fixture *f = *state;
     DLDataType f32 = TG_FLOAT32, f64 = TG_FLOAT64, boolean = TG_BOOL, i32 = TG_INT32, i8 = TG_INT8;
-    const struct { const char *name; double v, want; } row[] = {
-        { "exp", 1, 2.718281828459045 }, { "exp2", 3, 8 }, { "exp10", 2, 100 }, { "expm1", 1e-7, 1.00000005e-7 }, { "log", 1, 0 },
-        { "log2", 8, 3 }, { "log10", 1000, 3 }, { "sqrt", 9, 3 }, { "rsqrt", 4, 0.5 }, { "sigmoid", 0, 0.5 }, { "erf", 0, 0 },
-        { "tanh", 0.5, 0.46211715726000973 }, { "fabs", -2.5, 2.5 }, { "floor", -2.5, -3 }, { "ceil", -2.5, -2 }, { "trunc", -2.5, -2 },
-        { "round", 2.5, 3 }, { "round", -2.5, -3 }, { "round", 0.5, 1 }, { "nearbyint", 2.5, 2 }, { "nearbyint", -1.5, -2 },
-        { "sin", 0.5, 0.479425538604203 }, { "cos", 0, 1 }, { "atan", 1, 0.7853981633974483 }, { "log1p", 0, 0 },
+    const struct { const char *name; double v, want;
+    } row[] = {
+        { "exp", 1, 2.718281828459045 },
+        { "exp2", 3, 8 },
+        { "exp10", 2, 100 },
+        { "expm1", 1e-7, 1.00000005e-7 },
+        { "log", 1, 0 },
+        { "log2", 8, 3 },
+        { "log10", 1000, 3 },
+        { "sqrt", 9, 3 },
+        { "rsqrt", 4, 0.5 },
+        { "sigmoid", 0, 0.5 },
+        { "erf", 0, 0 },
+        { "tanh", 0.5, 0.46211715726000973 },
+        { "fabs", -2.5, 2.5 },
+        { "floor", -2.5, -3 },
+        { "ceil", -2.5, -2 },
+        { "trunc", -2.5, -2 },
+        { "round", 2.5, 3 },
+        { "round", -2.5, -3 },
+        { "round", 0.5, 1 },
+        { "nearbyint", 2.5, 2 },
+        { "nearbyint", -1.5, -2 },
+        { "sin", 0.5, 0.479425538604203 },
+        { "cos", 0, 1 },
+        { "atan", 1, 0.7853981633974483 },
+        { "log1p", 0, 0 },
     };
     for (size_t i = 0; i < TG_COUNT(row); ++i) {
-        assert_true(fabs(function_of(f->cx, row[i].name, f64, f64, row[i].v) - row[i].want) <= 2e-15 * (1 + fabs(row[i].want)));
-        assert_true(fabs(function_of(f->cx, row[i].name, f32, f32, row[i].v) - row[i].want) <= 1e-7 * (1 + fabs(row[i].want)));
+        assert_true(fabs(function_of(f->cx, row[i].name, f64, f64, row[i].v) - row[i].want) <=
+                    2e-15 * (1 + fabs(row[i].want)));
+        assert_true(fabs(function_of(f->cx, row[i].name, f32, f32, row[i].v) - row[i].want) <=
+                    1e-7 * (1 + fabs(row[i].want)));
     }
     assert_true(isnan(function_of(f->cx, "sqrt", f32, f32, -1)));
     assert_true(isnan(function_of(f->cx, "log", f64, f64, -1)));
@@ -518,8 +581,13 @@ static const tg_node *make_q_axis(tg_ctx *cx, const tg_node *a, const tg_node *b
 {
     const shift *q = user;
     DLDataType i32 = TG_INT32, boolean = TG_BOOL;
-    const tg_node *arg[7] = { a, b, tg_int(cx, i32, q->s > 0 ? q->s : 0), tg_int(cx, i32, q->s < 0 ? -q->s : 0), tg_int(cx, i32, 31),
-                              tg_int(cx, boolean, q->s > 0), tg_int(cx, boolean, 1) };
+    const tg_node *arg[7] = { a,
+                              b,
+                              tg_int(cx, i32, q->s > 0 ? q->s : 0),
+                              tg_int(cx, i32, q->s < 0 ? -q->s : 0),
+                              tg_int(cx, i32, 31),
+                              tg_int(cx, boolean, q->s > 0),
+                              tg_int(cx, boolean, 1) };
     return tg_call(cx, "q_multiply_shift_per_axis", NULL, 7, arg);
 }
 
@@ -539,12 +607,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_pair_of_8_bit_operands_is_right, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(shifts_and_bits_of_8_bit_operands_are_right, tg_test_setup, tg_test_teardown),
-        cmocka_unit_test_setup_teardown(wide_integers_wrap_and_divide_without_undefined_cases, tg_test_setup, tg_test_teardown),
+        cmocka_unit_test_setup_teardown(wide_integers_wrap_and_divide_without_undefined_cases, tg_test_setup,
+                                        tg_test_teardown),
         cmocka_unit_test_setup_teardown(division_by_zero_is_an_error, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(special_floats_follow_the_rules, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(a_product_is_rounded_before_it_is_added, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(float_to_int_saturates_and_nan_is_zero, tg_test_setup, tg_test_teardown),
-        cmocka_unit_test_setup_teardown(every_8_bit_value_converts_to_every_integer_type, tg_test_setup, tg_test_teardown),
+        cmocka_unit_test_setup_teardown(every_8_bit_value_converts_to_every_integer_type, tg_test_setup,
+                                        tg_test_teardown),
         cmocka_unit_test_setup_teardown(numbers_round_to_the_nearest_float_once, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(functions_have_their_values, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(functions_of_two_have_their_values, tg_test_setup, tg_test_teardown),
