@@ -462,10 +462,24 @@ static bool pointer_length(const tg_elab *e, const tg_var *pointer, int64_t *out
     return false;
 }
 
+/* The buffer matched to a parameter, if it is flat memory itself. */
+static const tg_buffer *flat_param(const tg_elab *e, const tg_var *pointer)
+{
+    for (size_t i = 0; i < e->params.n; ++i) {
+        const tg_buffer *b = e->params.at[i].buf;
+        if (b != NULL && b->data == pointer)
+            return b->ndim == 1 && b->strides == NULL && (b->elem_offset == NULL || tg_is_int_const(b->elem_offset, 0)) ? b : NULL;
+    }
+    return NULL;
+}
+
 const tg_buffer *tg_el_pointer_buffer(tg_elab *e, const tg_var *pointer)
 {
     tg_buffer *b = tg_map_get(&e->pointer_buffer, (uint64_t)pointer->id + 1);
     int64_t length;
+    const tg_buffer *flat = flat_param(e, pointer);
+    if (flat != NULL)
+        return flat;
     if (b != NULL || !pointer_length(e, pointer, &length) || pointer->type->dtype.code == kDLOpaqueHandle)
         return b;
     b = tg_buffer_new(e->cx, pointer->name, pointer->type->dtype, 1, &length, length > INT32_MAX ? TG_INT64 : TG_INT32);

@@ -40,6 +40,10 @@ static tg_val pointer_type(tg_elab *e, const tg_syn *at, const tg_val *call)
         return failed(at);
     if (slot[0] == NULL)
         return of_type(at, e->handle);
+    if (slot[0]->kind == TG_VAL_TUPLE && slot[0]->n == 2) {     /* T.Ptr[global T.float32] */
+        slot[1] = &slot[0]->u.item[1];
+        slot[0] = &slot[0]->u.item[0];
+    }
     DLDataType to;
     const tg_name *name = slot[0]->kind == TG_VAL_STR ? slot[0]->u.name : NULL;
     if (name != NULL ? !tg_dtype_parse(name->text, name->len, &to) : !tg_el_dtype(e, slot[0], &to))
@@ -175,7 +179,8 @@ static tg_val intrinsic(tg_elab *e, const tg_val *call, const tg_intrin *row)
             --n;
         }
     }
-    if (row->id == TG_I_ret)
+    bool usual = row->result == TG_RESULT_PTR && type != NULL && type->kind == TG_T_PRIM;      /* dtype="handle" of old text */
+    if (row->id == TG_I_ret || usual)
         type = NULL;
     if (row->nargs >= 0 && (uint32_t)row->nargs != n)
         return tg_el_wrong(e, call->at, "%s takes %d argument%s, %u given", call->name->text, row->nargs, row->nargs == 1 ? "" : "s", (unsigned)n);

@@ -126,6 +126,7 @@ typedef struct tg_elab {
     tg_map globals;                 /* name of a function of the class -> its DEF */
     tg_map renamed;                 /* and -> its name in the module in the end */
     bool old;                       /* 0.11 and earlier: a / b of integers truncates */
+    bool bare_functions;            /* 0.7: the functions of a class have no decorators */
     bool tirx;                      /* 0.24 and later */
     bool sticky_scalars;            /* 0.25 and later: x: T.int32 = e is a scalar buffer */
     bool bad;                       /* an error was reported */
@@ -168,7 +169,8 @@ bool tg_el_args(tg_elab *e, const tg_val *form, const char *names, const tg_val 
 bool tg_el_int(tg_elab *e, const tg_val *v, const char *what, int64_t *out);        /* a constant integer */
 const tg_name *tg_el_str(tg_elab *e, const tg_val *v, const char *what);
 bool tg_el_dtype(tg_elab *e, const tg_val *v, DLDataType *out);                     /* "float32x4" or T.float32x4 */
-const tg_type *tg_el_result_type(tg_elab *e, const tg_val *v);                      /* the same and "void", "handle", T.handle(…) */
+const tg_type *tg_el_result_type(tg_elab *e, const tg_val *v);      /* the same and "void", "handle" (no pointer type), T.handle(…) */
+bool tg_el_is_handle(const tg_type *t);                             /* a pointer, typed or not */
 uint32_t tg_el_list(const tg_val *v, const tg_val **item);          /* items of a list or tuple; any other value is one item */
 
 /* ---- expressions and their types (tvmscript_expr.c) ---- */

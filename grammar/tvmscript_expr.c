@@ -174,9 +174,14 @@ static const char *type_text(tg_elab *e, const tg_node *a)
     return a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, a->type->dtype) : a->type->kind == TG_T_PTR ? "handle" : "void";
 }
 
+bool tg_el_is_handle(const tg_type *t)
+{
+    return t->kind == TG_T_PTR || (t->kind == TG_T_PRIM && t->dtype.code == kDLOpaqueHandle);
+}
+
 bool tg_el_agree(tg_elab *e, const tg_syn *at, const tg_node **a, const tg_node **b)
 {
-    if ((*a)->type == (*b)->type || ((*a)->type->kind == TG_T_PTR && (*b)->type->kind == TG_T_PTR))
+    if ((*a)->type == (*b)->type || (tg_el_is_handle((*a)->type) && tg_el_is_handle((*b)->type)))
         return true;
     DLDataType da = tg_dtype_of(*a), db = tg_dtype_of(*b), d;
     bool good = is_scalar_or_vector(*a) && is_scalar_or_vector(*b) && (da.lanes == db.lanes || da.lanes == 1 || db.lanes == 1)

@@ -47,7 +47,7 @@ void tg_el_let(tg_elab *e, const tg_syn *target, const tg_var *existing, const t
         tg_el_bind_failed(e, target);
         return;
     }
-    if (type != NULL && type->kind == TG_T_PTR && x->type->kind != TG_T_PTR) {
+    if (type != NULL && type->kind == TG_T_PTR && !tg_el_is_handle(x->type)) {
         tg_el_error(e, value->at, "a pointer is let to something that is none");
         tg_el_bind_failed(e, target);
         return;

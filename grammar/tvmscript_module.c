@@ -174,6 +174,8 @@ static bool decorators(tg_elab *e, const tg_syn *def, bool *private)
         e->old = e->old || v.w.word->family == TG_FAMILY_TVM;
         found = true;
     }
+    if (!found && e->bare_functions)
+        return true;
     if (!found)
         tg_el_error(e, def, "function %s has no decorator: expected @T.prim_func", def->u.name->text);
     return found;
@@ -204,6 +206,26 @@ static const tg_node *function_body(tg_elab *e, const tg_syn *def)
     }
     e->block = NULL;
     return with_root(e, &root, body);
+}
+
+/* Our printer keeps names of parameters that are no identifiers in an attribute. A buffer of an annotation shares its name with
+ * its pointer. */
+static void restore_names(tg_elab *e)
+{
+    const tg_value *names = tg_v_get(e->attrs, "tirgen.param_names");
+    if (names == NULL || names->kind != TG_V_LIST || names->n != e->params.n)
+        return;
+    for (uint32_t i = 0; i < names->n; ++i) {
+        tg_el_param *p = &e->params.at[i];
+        bool shared = p->buf == NULL || p->buf->name == p->var->name;
+        if (names->item[i]->kind != TG_V_STR)
+            continue;
+        if (p->buf != NULL)
+            ((tg_buffer *)(uintptr_t)p->buf)->name = names->item[i]->s;
+        if (shared)
+            p->var->name = names->item[i]->s;
+    }
+    e->attrs = tg_v_without(e->cx, e->attrs, "tirgen.param_names");
 }
 
 static void store_params(tg_elab *e, tg_func *f)
@@ -240,6 +262,7 @@ static const tg_func *function(tg_elab *e, const tg_syn *def, const tg_name *nam
     f->kind = TG_FUNC_PRIM;
     f->span = (tg_span){ e->p->src->id, def->begin, def->end };
     f->ret = e->ret;
+    restore_names(e);
     f->attrs = e->attrs;
     if (!private && tg_v_get(f->attrs, "global_symbol") == NULL)
         f->attrs = tg_v_with(e->cx, f->attrs, "global_symbol", tg_v_str(e->cx, name));
@@ -312,6 +335,7 @@ static void class(tg_elab *e, result *r, const tg_syn *s)
         if (!known && v.kind != TG_VAL_ERROR)
             tg_el_error(e, d, "this decorator is not supported: expected I.ir_module");
         e->old = e->old || (known && v.w.word->family == TG_FAMILY_TVM);
+        e->bare_functions = known && v.w.word->id == TG_W_PRIM_FUNC;
     }
     e->class_name = s->u.name;
     e->globals = (tg_map){ 0 };
@@ -329,6 +353,7 @@ static void class(tg_elab *e, result *r, const tg_syn *s)
     for (TG_EACH_KID(member, s->last))
         class_statement(e, r, member);
     e->class_name = NULL;
+    e->bare_functions = false;
     e->globals = (tg_map){ 0 };
     e->renamed = (tg_map){ 0 };
 }

@@ -185,12 +185,12 @@ tg_syn *tg_syn_strings(tg_script *p, tg_span at, tg_syn *a, const tg_syn *b)
     return a;
 }
 
-/* "global T.float32" as the call T.float32("global"). */
+/* "global T.float32" as the pair T.float32, "global". */
 tg_syn *tg_syn_scoped(tg_script *p, tg_span at, const tg_name *scope, const tg_name *prefix, const tg_name *type)
 {
     tg_syn *dotted = tg_syn_1(p, TG_SYN_ATTR, at, tg_syn_named(p, TG_SYN_NAME, at, prefix));
     dotted->u.name = type;
-    return tg_syn_2(p, TG_SYN_CALL, at, dotted, tg_syn_named(p, TG_SYN_STRING, at, scope));
+    return tg_syn_2(p, TG_SYN_TUPLE, at, dotted, tg_syn_named(p, TG_SYN_STRING, at, scope));
 }
 
 /* ---- statements ---- */

@@ -276,7 +276,7 @@ const tg_type *tg_el_result_type(tg_elab *e, const tg_val *v)
     if (name == NULL)
         return NULL;
     if (tg_name_is(name, "handle"))
-        return e->handle;
+        return tg_prim(e->cx, TG_HANDLE);
     if (tg_name_is(name, "void"))
         return tg_void(e->cx);
     DLDataType d;

@@ -353,6 +353,44 @@ tirgen_status tirgen_compile(tirgen_ctx *ctx, const char *last, tirgen_pass_fn a
     return status == TIRGEN_EINPUT ? c.status : status;
 }
 
+/* The passes of a list "simplify,loops", each where it stands; false after an error. */
+static bool run_list(tg_ctx *cx, compiling *c)
+{
+    tg_session *s = tg_session_of(cx);
+    if (strcmp(c->last, "none") == 0)
+        return true;
+    for (const char *at = c->last; *at != '\0'; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        const tg_pass *p = tg_pass_find(tg_intern(cx, at, n)->text);
+        if (p == NULL) {
+            tg_error(cx, TG_NOWHERE, "there is no pass \"%.*s\"", (int)n, at);
+            c->status = TIRGEN_EOPTION;
+            return false;
+        }
+        if (!tg_run_pass(cx, s->module, &s->options, p, after_pass, c))
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+static bool run_passes(tg_ctx *cx, void *arg)
+{
+    tg_session *s = tg_session_of(cx);
+    s->compiled = true;
+    bool good = tg_bind_params(cx, s->module, s->options.entry, s->param_name.n, s->param_name.at, s->param_value.at, s->param_file.at)
+                && run_list(cx, arg);
+    tg_temp_reset(cx);
+    return good;
+}
+
+tirgen_status tirgen_run_passes(tirgen_ctx *ctx, const char *list, tirgen_pass_fn after, void *user)
+{
+    compiling c = { ctx, list, after, user, TIRGEN_EINPUT };
+    tirgen_status status = tg_guard(ctx, run_passes, &c);
+    return status == TIRGEN_EINPUT ? c.status : status;
+}
+
 const char *tirgen_pass_name(size_t i)
 {
     for (size_t k = 0; tg_pipeline[k].name != NULL; ++k)

@@ -74,6 +74,8 @@ TIRGEN_API tirgen_status tirgen_load_params(tirgen_ctx *ctx, const char *path);
 typedef int (*tirgen_pass_fn)(void *user, tirgen_ctx *ctx, const char *pass, double seconds);
 /** Run the passes up to and with @p last (NULL: all). May be called once per context. */
 TIRGEN_API tirgen_status tirgen_compile(tirgen_ctx *ctx, const char *last, tirgen_pass_fn after, void *user);
+/** Run just the passes of @p list ("simplify,loops", or "none"), each on the module as it is: for tests of single passes. */
+TIRGEN_API tirgen_status tirgen_run_passes(tirgen_ctx *ctx, const char *list, tirgen_pass_fn after, void *user);
 /** Name and one-line help of pass @p i in order; NULL past the end. Static storage. */
 TIRGEN_API const char *tirgen_pass_name(size_t i);
 TIRGEN_API const char *tirgen_pass_help(size_t i);

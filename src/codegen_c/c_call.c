@@ -190,13 +190,31 @@ static bool shifts_exactly(c_range a, c_range b, DLDataType d)
     return a.lo >= 0 && b.lo >= 0 && b.hi < (d.bits > 32 ? 63 : 31) && a.hi < INT64_MAX && a.hi <= most >> b.hi;
 }
 
-/* To the left: unsigned, since C leaves a shift out of or into the sign undefined. */
+static void shift_by_helper(tg_emit *e, const tg_node *n, bool left, int outer)
+{
+    DLDataType d = tg_dtype_of(n), wide = d.bits > 32 ? d : tg_dtype(d.bits < 32 ? kDLInt : d.code, 32, 1);
+    bool cast = c_is_narrow(d), bracket = cast && C_UNARY < outer;
+    open(e, bracket);
+    if (cast)
+        tg_printf(e->to, "(%s)", c_type(e, tg_dtype(d.code, d.bits, 1), n->span));
+    tg_printf(e->to, "%s(", c_helper(e, left ? C_H_SHL : C_H_SHR, wide, wide));
+    arguments(e, n, 0);
+    close(e, bracket);
+}
+
+/* To the left: unsigned, since C leaves a shift out of or into the sign undefined. A count that may be out of range goes to a
+ * helper. */
 static void shift(tg_emit *e, const tg_node *n, int outer)
 {
     DLDataType d = tg_dtype_of(n);
-    bool left = tg_is_call(n, "shift_left"), exact = shifts_exactly(c_range_of(e, n->kid[0]), c_range_of(e, n->kid[1]), d);
+    c_range count = c_range_of(e, n->kid[1]);
+    bool left = tg_is_call(n, "shift_left"), exact = shifts_exactly(c_range_of(e, n->kid[0]), count, d);
     bool modular = left && !exact && (c_is_signed(d) || c_is_narrow(d)), cast = c_is_narrow(d) || modular;
     bool bracket = (cast ? C_UNARY : C_SHIFT) < outer;
+    if (count.lo < 0 || count.hi > (d.bits > 32 ? 63 : 31)) {
+        shift_by_helper(e, n, left, outer);
+        return;
+    }
     open(e, bracket);
     if (cast)
         cast_open(e, d, n->span);

@@ -687,29 +687,34 @@ void c_index(tg_emit *e, const tg_node *n, int outer)
     --e->index;
 }
 
-/* Is there anything but loop variables and constants? Looks at a few nodes only. */
-static bool has_data(const tg_node *n, unsigned *few)
+typedef struct mixture { unsigned few; bool data, loop, other; } mixture;
+
+/* What an expression is made of; looks at a few nodes only. */
+static void take_apart(tg_emit *e, const tg_node *n, mixture *m)
 {
     bool pure = n->kind != TG_CALL || tg_is_call(n, "if_then_else") || tg_is_call(n, "likely");
-    if (n->kind == TG_LOAD || !pure || *few == 0)
-        return true;
-    --*few;
+    if (n->kind == TG_LOAD || !pure || m->few == 0)
+        m->data = true;
+    if (m->data)
+        return;
+    --m->few;
+    if (n->kind == TG_VAR)
+        *(c_var_of(e, n->u.var)->index ? &m->loop : &m->other) = true;
     for (uint32_t i = 0; i < n->nkids; ++i)
-        if (has_data(n->kid[i], few))
-            return true;
-    return false;
+        take_apart(e, n->kid[i], m);
 }
 
-/* A condition on loop variables alone is index arithmetic; one on data is not. */
-bool c_is_index(const tg_node *n)
+/* An expression on loop variables, with parameters or without, is index arithmetic; one on data or parameters alone is not. */
+bool c_is_index(tg_emit *e, const tg_node *n)
 {
-    unsigned few = 100;
-    return !has_data(n, &few);
+    mixture m = { .few = 100 };
+    take_apart(e, n, &m);
+    return !m.data && (m.loop || !m.other);
 }
 
 void c_condition(tg_emit *e, const tg_node *n)
 {
-    bool index = c_is_index(n);
+    bool index = c_is_index(e, n);
     e->index += index;
     c_expr(e, n, C_ANY);
     e->index -= index;

@@ -260,7 +260,7 @@ bool c_follow_pointers(tg_emit *e)
     flow f = { .e = e };
     for (size_t i = 0; i < e->fn.n; ++i)
         function_edges(&f, e->fn.at[i]);
-    for (uint32_t i = 0; e->model.main != NULL && i < e->model.nin; ++i)
+    for (uint32_t i = 0; e->model.main != NULL && i < e->model.nin && i < e->model.main->f->nparams; ++i)
         c_var_of(e, e->model.main->f->param[i])->constant = true;
     spread(&f);
     for (size_t i = 0; i < e->fn.n; ++i)

@@ -8,6 +8,7 @@ static const struct helper_row { const char *name; bool by_to, by_from; } row[C_
     [C_H_MIN] = { "min", true, false }, [C_H_MAX] = { "max", true, false },
     [C_H_DIV] = { "div", true, false }, [C_H_MOD] = { "mod", true, false },
     [C_H_FLOORDIV] = { "floordiv", true, false }, [C_H_FLOORMOD] = { "floormod", true, false },
+    [C_H_SHL] = { "shift_left", true, false }, [C_H_SHR] = { "shift_right", true, false },
     [C_H_TO_INT] = { "to", true, true },
     [C_H_POPCOUNT] = { "popcount", true, false }, [C_H_CLZ] = { "clz", true, false },
     [C_H_HALF_TO_FLOAT] = { "half_to_float", false, false }, [C_H_FLOAT_TO_HALF] = { "float_to_half", false, false },
@@ -106,7 +107,7 @@ static void put_division(tg_emit *e, const c_helper_use *u)
             break;
         }
         tg_printf(e->to, "/* a / b rounded down. */\nstatic inline %s %s(%s a, %s b)\n{\n    const %s q = div_%s(a, b);\n", t, name, t, t, t, s);
-        tg_printf(e->to, "    return b != 0 && b != -1 && a %% b != 0 && (a < 0) != (b < 0) ? q - 1 : q;\n}\n");
+        tg_puts(e->to, "    return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;\n}\n");
         break;
     default:
         if (!is_signed) {
@@ -117,6 +118,20 @@ static void put_division(tg_emit *e, const c_helper_use *u)
         tg_printf(e->to, "    const %s r = mod_%s(a, b);\n    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n", t, s);
         break;
     }
+}
+
+static void put_shift(tg_emit *e, const c_helper_use *u)
+{
+    bool left = u->kind == C_H_SHL, is_signed = c_is_signed(u->to);
+    const char *t = c_element(e, u->to, TG_NOWHERE), *ut = u->to.bits > 32 ? "uint64_t" : "uint32_t";
+    tg_puts(e->to, "/* Defined for every count: one beyond the width moves all bits out. */\n");
+    tg_printf(e->to, "static inline %s %s(%s a, %s n)\n{\n    if (%sn > %d) {\n", t, u->name->text, t, t, is_signed ? "n < 0 || " : "",
+              u->to.bits - 1);
+    tg_puts(e->to, !left && is_signed ? "        return a < 0 ? -1 : 0;\n    }\n" : "        return 0;\n    }\n");
+    if (left && is_signed)
+        tg_printf(e->to, "    return (%s)((%s)a << n);\n}\n", t, ut);
+    else
+        tg_printf(e->to, "    return a %s n;\n}\n", left ? "<<" : ">>");
 }
 
 static void put_to_int(tg_emit *e, const c_helper_use *u)
@@ -288,6 +303,7 @@ static void put_helper(tg_emit *e, const c_helper_use *u)
     switch (u->kind) {
     case C_H_MIN: case C_H_MAX: put_extreme(e, u); break;
     case C_H_DIV: case C_H_MOD: case C_H_FLOORDIV: case C_H_FLOORMOD: put_division(e, u); break;
+    case C_H_SHL: case C_H_SHR: put_shift(e, u); break;
     case C_H_TO_INT: put_to_int(e, u); break;
     case C_H_POPCOUNT: case C_H_CLZ: put_bit_count(e, u); break;
     case C_H_HALF_TO_FLOAT: tg_puts(e->to, half_to_float); break;

@@ -61,7 +61,7 @@ static bool is_names(const tg_value *v)
     return v != NULL && v->kind == TG_V_LIST;
 }
 
-/* In texts of other compilers main says nothing about its parameters: outputs are called output, output2 … there. */
+/* In texts of other compilers main says nothing about its parameters: often outputs are called output, output2 … there. */
 static bool is_output_name(const char *name)
 {
     if (strncmp(name, "output", 6) != 0)
@@ -75,6 +75,36 @@ static void count_by_names(c_model *m, const tg_func *f)
         ++m->nin;
     while (m->nin + m->nout < f->nparams && is_output_name(f->param[m->nin + m->nout]->name->text))
         ++m->nout;
+    if (m->nout == 0)
+        m->nin = 0;
+}
+
+/* What main does not store to is an input, what it stores to next is an output. */
+static void count_by_stores(tg_emit *e, c_model *m, const tg_func *f)
+{
+    while (m->nin < f->nparams && !c_var_of(e, f->param[m->nin])->stored)
+        ++m->nin;
+    while (m->nin + m->nout < f->nparams && c_var_of(e, f->param[m->nin + m->nout])->stored)
+        ++m->nout;
+}
+
+static bool has_names(const tg_func *f)
+{
+    return is_names(tg_v_get(f->attrs, "input_vars")) && is_names(tg_v_get(f->attrs, "output_vars"));
+}
+
+void c_model_count(tg_emit *e)
+{
+    c_model *m = &e->model;
+    if (m->main == NULL)
+        return;
+    const tg_func *f = m->main->f;
+    if (!has_names(f)) {
+        count_by_names(m, f);
+        return;
+    }
+    m->nin = tg_v_get(f->attrs, "input_vars")->n;
+    m->nout = tg_v_get(f->attrs, "output_vars")->n;
 }
 
 static bool describe_io(tg_emit *e, const tg_func *f, uint32_t at, const tg_value *names, uint32_t index, c_io *io)
@@ -99,13 +129,9 @@ bool c_model_make(tg_emit *e)
         return true;
     const tg_func *f = m->main->f;
     const tg_value *in = tg_v_get(f->attrs, "input_vars"), *out = tg_v_get(f->attrs, "output_vars");
-    bool named = is_names(in) && is_names(out);
-    if (named) {
-        m->nin = in->n;
-        m->nout = out->n;
-    } else {
-        count_by_names(m, f);
-    }
+    bool named = has_names(f);
+    if (!named && m->nout == 0)
+        count_by_stores(e, m, f);
     if (m->nin + m->nout > f->nparams || f->nparams - m->nin - m->nout > 1) {
         tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and at most one workspace", f->name->text,
                  f->nparams, m->nin, m->nout);
@@ -118,6 +144,8 @@ bool c_model_make(tg_emit *e)
         uint32_t k = is_in ? i : i - m->nin;
         if (!describe_io(e, f, i, named ? (is_in ? in : out) : NULL, k, is_in ? &m->in[k] : &m->out[k]))
             return false;
+        if (is_in)
+            m->in[k].stored = c_var_of(e, f->param[i])->stored;
     }
     m->has_workspace = f->nparams > m->nin + m->nout;
     int64_t bytes = 0;

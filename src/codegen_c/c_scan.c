@@ -5,7 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct scanning { tg_emit *e; c_fn *fn; } scanning;
+typedef struct scanning {
+    tg_emit *e;
+    c_fn *fn;
+    tg_map seen;                        /* ids of nodes with operands */
+    TG_VEC(const tg_node *) todo;
+    TG_VEC(const tg_node *) let;        /* LET_STMTs whose values wait: nobody may need them */
+} scanning;
 
 /* ---- small questions ---- */
 
@@ -131,34 +137,50 @@ static enum c_object stack_kind(const tg_node *alloca_call)
            : tg_name_is(kind, "shape") ? C_SHAPE : tg_name_is(kind, "array") ? C_TENSORS : C_DATA;
 }
 
-static void note_index_vars(tg_emit *e, const tg_buffer *b);
-
-static bool note(tg_ctx *cx, const tg_node *n, void *user)
+/* Variables in strides, extents and offset: an access reads them. */
+static void note_index_vars(scanning *s, const tg_buffer *b)
 {
-    scanning *s = user;
+    for (uint32_t k = 1; b->strides == NULL && k < b->ndim; ++k)
+        TG_PUSH(s->e->cx, s->todo, b->shape[k]);
+    for (uint32_t k = 0; b->strides != NULL && k < b->ndim; ++k)
+        TG_PUSH(s->e->cx, s->todo, b->strides[k]);
+    if (b->elem_offset != NULL)
+        TG_PUSH(s->e->cx, s->todo, b->elem_offset);
+}
+
+static void note_access(scanning *s, const tg_node *n)
+{
+    tg_emit *e = s->e;
+    c_var *v = c_var_of(e, n->u.buf->data);
+    v->used = true;
+    v->read = v->read || n->kind == TG_LOAD;
+    v->stored = v->stored || n->kind == TG_STORE;
+    if (v->object == C_DATA)
+        vote(e, n->u.buf->data, n->u.buf->dtype);
+    note_index_vars(s, n->u.buf);
+}
+
+static void note_let(scanning *s, const tg_node *n)
+{
+    c_var *v = c_var_of(s->e, n->u.var);
+    if (tg_is_call(n->kid[0], "tvm_stack_alloca")) {
+        v->object = (uint8_t)stack_kind(n->kid[0]);
+        v->local = true;
+    } else if (c_is_pointer(n->kid[0])) {
+        TG_PUSH(s->e->cx, s->fn->lets, n);
+    }
+    TG_PUSH(s->e->cx, s->let, n);
+}
+
+static void note(scanning *s, const tg_node *n)
+{
     tg_emit *e = s->e;
     switch (n->kind) {
     case TG_VAR: c_var_of(e, n->u.var)->used = true; break;
-    case TG_LOAD: case TG_STORE: {
-        c_var *v = c_var_of(e, n->u.buf->data);
-        v->used = true;
-        v->read = v->read || n->kind == TG_LOAD;
-        v->stored = v->stored || n->kind == TG_STORE;
-        if (v->object == C_DATA)
-            vote(e, n->u.buf->data, n->u.buf->dtype);
-        note_index_vars(e, n->u.buf);
-        break;
-    }
+    case TG_LOAD: case TG_STORE: note_access(s, n); break;
     case TG_CALL: note_call(s, n); break;
     case TG_LET: s->fn->has_let = true; break;
-    case TG_LET_STMT:
-        if (tg_is_call(n->kid[0], "tvm_stack_alloca")) {
-            c_var_of(e, n->u.var)->object = (uint8_t)stack_kind(n->kid[0]);
-            c_var_of(e, n->u.var)->local = true;
-        } else if (c_is_pointer(n->kid[0])) {
-            TG_PUSH(cx, s->fn->lets, n);
-        }
-        break;
+    case TG_LET_STMT: note_let(s, n); break;
     case TG_ALLOCATE: c_var_of(e, n->u.alloc->var)->local = true; break;
     case TG_ALLOC_CONST:
         c_var_of(e, n->u.alloc->var)->constant = true;
@@ -167,21 +189,36 @@ static bool note(tg_ctx *cx, const tg_node *n, void *user)
         break;
     default: break;
     }
-    return true;
 }
 
-/* Variables in strides, extents and offset: an access reads them. */
-static void note_index_vars(tg_emit *e, const tg_buffer *b)
+/* Each distinct node once; the values of lets are left for later. */
+static void visit(scanning *s, const tg_node *root)
 {
-    scanning s = { e, e->now };
-    for (uint32_t k = 1; b->strides == NULL && k < b->ndim; ++k)
-        if (b->shape[k]->kind != TG_INT)
-            tg_visit(e->cx, b->shape[k], note, &s);
-    for (uint32_t k = 0; b->strides != NULL && k < b->ndim; ++k)
-        if (b->strides[k]->kind != TG_INT)
-            tg_visit(e->cx, b->strides[k], note, &s);
-    if (b->elem_offset != NULL && b->elem_offset->kind != TG_INT)
-        tg_visit(e->cx, b->elem_offset, note, &s);
+    tg_ctx *cx = s->e->cx;
+    s->todo.n = 0;
+    TG_PUSH(cx, s->todo, root);
+    while (s->todo.n > 0) {
+        const tg_node *n = s->todo.at[--s->todo.n];
+        if (n->nkids > 0) {
+            if (tg_map_get(&s->seen, (uint64_t)n->id + 1) != NULL)
+                continue;
+            tg_map_put(cx, &s->seen, (uint64_t)n->id + 1, s);
+        }
+        note(s, n);
+        for (uint32_t i = n->nkids; i > (n->kind == TG_LET_STMT ? 1U : 0U); --i)
+            TG_PUSH(cx, s->todo, n->kid[i - 1]);
+    }
+}
+
+/* A value counts when its variable is used; variables are used by later values, so the last comes first. */
+static void visit_function(scanning *s, const tg_node *body)
+{
+    visit(s, body);
+    for (size_t i = s->let.n; i > 0; --i) {
+        const tg_node *n = s->let.at[i - 1];
+        if (c_var_of(s->e, n->u.var)->used || tg_has_effect(s->e->cx, n->kid[0]))
+            visit(s, n->kid[0]);
+    }
 }
 
 /* ---- functions ---- */
@@ -210,9 +247,8 @@ static c_fn *new_fn(tg_emit *e, const tg_func *f)
     fn->is_packed = tg_v_get_int(f->attrs, "calling_conv", 0) == 1 && f->nparams == 6;
     tg_map_put(e->cx, &e->fn_of, TG_KEY(f), fn);
     note_params(e, fn);
-    scanning s = { e, fn };
-    e->now = fn;
-    tg_visit(e->cx, f->body, note, &s);
+    scanning s = { .e = e, .fn = fn };
+    visit_function(&s, f->body);
     fn->returns = f->ret != NULL && f->ret->kind == TG_T_PRIM;
     fn->ret = fn->returns ? f->ret->dtype : TG_INT32;
     if (!fn->returns && fn->gives_status)

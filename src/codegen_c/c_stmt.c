@@ -148,7 +148,8 @@ static void vector_store(tg_emit *e, const tg_node *n)
 
 static void declare_scalar(tg_emit *e, const tg_var *v, const tg_node *value)
 {
-    bool index = tg_is_int(v->type->dtype) && c_is_index(value);
+    bool index = tg_is_int(v->type->dtype) && c_is_index(e, value);
+    c_var_of(e, v)->index = index;
     c_bind_range(e, v, value);
     c_line(e);
     tg_printf(e->to, "const %s ", c_type(e, v->type->dtype, value->span));

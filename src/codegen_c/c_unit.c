@@ -190,10 +190,11 @@ bool tg_codegen_c(tg_ctx *cx, const tg_module *m, const tg_options *opt, const t
         return false;
     }
     e.macro = c_upper(&e, e.prefix);
-    if (!c_scan(&e) || !c_model_make(&e) || !c_follow_pointers(&e))
+    if (!c_scan(&e))
         return false;
-    for (uint32_t i = 0; i < e.model.nin; ++i)
-        e.model.in[i].stored = c_var_of(&e, e.model.main->f->param[i])->stored;
+    c_model_count(&e);
+    if (!c_follow_pointers(&e) || !c_model_make(&e))
+        return false;
     name_globals(&e);
     return print_functions(&e, &e.functions) && put_files(&e);
 }

@@ -137,6 +137,7 @@ static void walk_for(walking *w, const tg_node *n)
     c_range min = c_range_of(w->e, n->kid[0]), extent = c_range_of(w->e, n->kid[1]);
     c_var *v = c_var_of(w->e, n->u.loop->var);
     c_range last = c_range_add(c_range_add(min, extent), (c_range){ -1, -1 });
+    v->index = true;
     v->range = (c_range){ min.lo, last.hi < min.lo ? min.lo : last.hi };
     int64_t times = w->times;
     size_t mark = w->first.n;

@@ -41,6 +41,7 @@ typedef struct c_var {
     bool mixed;                 /* seen as elements of several types */
     bool local;                 /* an array of the function itself */
     bool single;                /* printed as a plain variable instead of an array of one */
+    bool index;                 /* a loop variable, or a let made of such */
     bool measured;              /* c_update.c has looked at it */
     bool bounded;               /* the elements lie in range: always (local), or where it updates itself (others) */
     c_range range;              /* integers: of the value; pointers: of the elements */
@@ -95,7 +96,7 @@ typedef struct c_model {
 
 /* Helper functions a file may carry: c_helper.c. */
 enum c_helper {
-    C_H_MIN, C_H_MAX, C_H_DIV, C_H_MOD, C_H_FLOORDIV, C_H_FLOORMOD,         /* by dtype of the operands */
+    C_H_MIN, C_H_MAX, C_H_DIV, C_H_MOD, C_H_FLOORDIV, C_H_FLOORMOD, C_H_SHL, C_H_SHR,  /* by dtype of the operands */
     C_H_TO_INT,                                                             /* float to integer, by both */
     C_H_POPCOUNT, C_H_CLZ,
     C_H_HALF_TO_FLOAT, C_H_FLOAT_TO_HALF, C_H_ROUND_HALF, C_H_BF16_TO_FLOAT, C_H_FLOAT_TO_BF16, C_H_ROUND_BF16,
@@ -215,7 +216,7 @@ void c_assigned(tg_emit *e, const tg_node *n, DLDataType to);   /* right side of
 void c_unrounded(tg_emit *e, const tg_node *n, DLDataType to);  /* the same, of a half that the context rounds */
 void c_index(tg_emit *e, const tg_node *n, int outer);          /* an index, extent or loop bound */
 void c_condition(tg_emit *e, const tg_node *n);
-bool c_is_index(const tg_node *n);                              /* made of variables and constants alone */
+bool c_is_index(tg_emit *e, const tg_node *n);                  /* made of loop variables and constants */
 void c_call_expr(tg_emit *e, const tg_node *n, int outer);
 void c_call_function(tg_emit *e, const tg_node *n);             /* name(arguments) of call_extern */
 void c_pointer(tg_emit *e, const tg_node *n, DLDataType elem, bool constant, int outer);
@@ -245,6 +246,7 @@ void c_put_tables(tg_emit *e);
 const tg_name *c_table_name(tg_emit *e, const tg_tensor *t);
 
 /* ---- c_model.c, c_entry.c, c_header.c, c_unit.c ---- */
+void c_model_count(tg_emit *e);                                 /* inputs and outputs, as far as names tell */
 bool c_model_make(tg_emit *e);
 void c_put_entry(tg_emit *e);                                   /* <prefix>_run_with_workspace */
 void c_put_workspace_unit(tg_emit *e);

@@ -173,6 +173,14 @@ int tirc_job_compile(tirc_job *job, const char *last)
     return tirc_exit_status(status);
 }
 
+int tirc_job_passes(tirc_job *job, const char *list)
+{
+    tirgen_status status = tirgen_run_passes(job->ctx, list, after_pass, job);
+    tirc_progress_pause(job->progress);
+    if (status == TIRGEN_OK && tirc_option_on(job->args, TIRC_TIME_PASSES)) print_times(job);
+    return tirc_exit_status(status);
+}
+
 /* ---- C files ---- */
 
 static int file_open(void *user, const char *name)

@@ -26,6 +26,7 @@ typedef struct tirc_job {
 int tirc_job_begin(tirc_job *job, const tirc_args *args, tirc_progress *progress);  /* a context with the options set */
 int tirc_job_read(tirc_job *job);                               /* the models and parameter files */
 int tirc_job_compile(tirc_job *job, const char *last);          /* passes up to and with last; NULL: all */
+int tirc_job_passes(tirc_job *job, const char *list);           /* just the passes of list "a,b", or none */
 int tirc_job_emit(tirc_job *job, tirc_output *to);              /* the C files, committed */
 void tirc_job_end(tirc_job *job);
 

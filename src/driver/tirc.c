@@ -89,12 +89,14 @@ static int check_level(const tirc_job *job, size_t k, const char *last)
 /* Prints the module after @p last, or when it has reached the level that @p kind names. TensorIR that was read is printed as it is. */
 static int emit_text(tirc_job *job, const char *kind, const char *last)
 {
-    const char *path = tirc_option(job->args, TIRC_OUTPUT);
+    const char *path = tirc_option(job->args, TIRC_OUTPUT), *list = tirc_option(job->args, TIRC_PASSES);
     enum tg_level from = tg_module_level(tg_session_of(job->ctx)->module);
     size_t k = 0;
     int status = 0;
     while (k < TG_COUNT(texts) && (kind == NULL || strcmp(texts[k].kind, kind) != 0)) ++k;
-    if (k == TG_COUNT(texts) || last != NULL)
+    if (list != NULL)
+        status = tirc_job_passes(job, list);
+    else if (k == TG_COUNT(texts) || last != NULL)
         status = tirc_job_compile(job, last);
     else if (from == TG_LEVEL_RELAY || texts[k].level == TG_LEVEL_LOOP)
         status = tirc_job_compile(job, texts[k].last);
@@ -162,7 +164,7 @@ static int compile(const tirc_args *args, tirc_progress *progress)
     tirc_job job;
     int status = tirc_job_begin(&job, args, progress);
     if (status == 0) status = tirc_job_read(&job);
-    if (status == 0 && stop == NULL && (emit == NULL || strcmp(emit, "c") == 0))
+    if (status == 0 && stop == NULL && tirc_option(args, TIRC_PASSES) == NULL && (emit == NULL || strcmp(emit, "c") == 0))
         status = emit_files(&job);
     else if (status == 0)
         status = emit_text(&job, emit, stop);

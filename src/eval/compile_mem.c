@@ -132,7 +132,7 @@ static void check_param_shape(tg_comp *c, const tg_decl *d, const tg_view *w)
     for (uint32_t k = 0; k < w->buf->ndim; ++k) {
         if (w->shape[k] == d->param->dim[k] || w->buf->shape[k]->kind == TG_INT)
             continue;
-        tg_build_ins(&c->b, (tg_ins){ .op = TG_OP_CHECK_EQUAL, .a = w->shape[k], .b = d->param->dim[k],
+        tg_build_ins(&c->b, (tg_ins){ .op = TG_OP_CHECK_EQUAL, .x = 1, .a = w->shape[k], .b = d->param->dim[k],
             .k.p = tg_trap_new(c, w->buf->shape[k], w->buf->name->text, k) });
     }
 }

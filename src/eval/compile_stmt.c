@@ -382,6 +382,9 @@ static void block_match(tg_comp *c, tg_task *t, block_state *s)
     for (uint32_t k = 0; k < ndim; ++k) {
         min[k] = v[2 * k].reg;
         extent[k] = v[2 * k + 1].reg;
+        if (c->b.info[extent[k]].lo < 0 || c->b.info[extent[k]].hi > c->b.info[w->shape[k]].lo)
+            tg_build_check(&c->b, (tg_ins){ .op = TG_OP_CHECK_RANGE, .a = extent[k], .b = w->shape[k],
+                .k.p = tg_trap_new(c, n, tg_format(c->cx, "the region of %s", m->source->name->text), k) });
         uint32_t room = tg_build_op(&c->b, TG_OP_SUB, w->shape[k], extent[k], 0, 0);
         if (c->b.info[min[k]].lo < 0 || c->b.info[min[k]].hi > c->b.info[room].lo)
             tg_build_check(&c->b, (tg_ins){ .op = TG_OP_CHECK_RANGE, .a = min[k], .b = room,

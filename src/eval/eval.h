@@ -12,7 +12,8 @@
 bool tg_eval(tg_ctx *cx, const tg_module *m, const tg_func *f, DLTensor *const *args, uint32_t nargs, int64_t *ret);
 
 /* The value of a Relay operator call whose operands are RCONST, or RTUPLE of those: out[0..nout) get its tensors,
- * tuples flattened. False after an error, and without one when the operator has no lowering. For constant folding. */
+ * tuples flattened. False after an error, and without one when the operator has no lowering or an extent of the result
+ * is not known. For constant folding. */
 bool tg_eval_call(tg_ctx *cx, const tg_node *call, const tg_tensor **out, uint32_t nout);
 
 #endif

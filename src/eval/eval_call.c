@@ -14,6 +14,18 @@ static uint32_t count_tensors(const tg_type *t)
     return n;
 }
 
+/* Are all extents known? */
+static bool is_static(const tg_type *t)
+{
+    int64_t bytes;
+    if (t->kind == TG_T_TENSOR)
+        return tg_type_bytes(t, &bytes);
+    for (uint32_t i = 0; t->kind == TG_T_TUPLE && i < t->n; ++i)
+        if (!is_static(t->field[i]))
+            return false;
+    return t->kind == TG_T_TUPLE;
+}
+
 static void make_tensors(tg_ctx *cx, const tg_type *t, outputs *out)
 {
     if (t->kind == TG_T_TENSOR)
@@ -60,6 +72,8 @@ bool tg_eval_call(tg_ctx *cx, const tg_node *call, const tg_tensor **out, uint32
     if (op == NULL || op->lower == NULL)
         return false;
     if (type == NULL && (type = tg_op_infer(cx, call)) == NULL)
+        return false;
+    if (!is_static(type))
         return false;
     outputs o = { 0, TG_ARRAY(cx, tg_tensor *, nout) };
     TG_CHECK(cx, count_tensors(type) == nout, call);

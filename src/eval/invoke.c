@@ -63,6 +63,23 @@ static bool is_compact(const DLTensor *t)
     return true;
 }
 
+/* Constant strides are what the tensor has, where there is more than one element to step to. */
+static bool strides_fit(const call_info *ci, const tg_prog_param *p, const DLTensor *t)
+{
+    int64_t step = 1;
+    if (p->stride == NULL)
+        return is_compact(t) || refuse(ci, "it is not compact");
+    for (uint32_t k = p->buffer->ndim; k-- > 0;) {
+        const tg_node *want = p->buffer->strides[k];
+        int64_t has = t->strides != NULL ? t->strides[k] : step;
+        if (want->kind == TG_INT && want->u.i != has && t->shape[k] > 1)
+            return refuse(ci, tg_format(ci->vm->cx, "stride %lld in dimension %u, expected %lld", (long long)has, k,
+                                        (long long)want->u.i));
+        step = mul_size(step, t->shape[k], TG_SIZE_CAP);
+    }
+    return true;
+}
+
 static bool shape_fits(const call_info *ci, const tg_prog_param *p, const DLTensor *t)
 {
     const tg_buffer *b = p->buffer;
@@ -78,9 +95,7 @@ static bool shape_fits(const call_info *ci, const tg_prog_param *p, const DLTens
             return refuse(ci, tg_format(cx, "extent %lld in dimension %u, expected %s", (long long)t->shape[k], k,
                                         want->kind == TG_INT ? tg_format(cx, "%lld", (long long)want->u.i) : "a size"));
     }
-    if (p->stride == NULL && !is_compact(t))
-        return refuse(ci, "it is not compact");
-    return true;
+    return strides_fit(ci, p, t);
 }
 
 static void set_shape(const tg_prog_param *p, const DLTensor *t, tg_reg *reg)

@@ -75,7 +75,9 @@ bool tg_run(tg_vm *vm, tg_frame *fr, tg_reg *result)
         case TG_OP_CHECK_NONZERO:
             if (r[in->a].i == 0) return tg_run_fail(vm, fr, in->k.p, ((const tg_trap *)in->k.p)->what);
             break;
-        case TG_OP_CHECK_EQUAL: if (r[in->a].i != RB.i && RB.i != TG_NO_EXTENT) return fail_equal(vm, fr, in); break;
+        case TG_OP_CHECK_EQUAL:
+            if (r[in->a].i != RB.i && !(in->x != 0 && RB.i == TG_NO_EXTENT)) return fail_equal(vm, fr, in);
+            break;
         case TG_OP_CHECK_MEMORY:
             if (!tg_mem_check(vm, fr, in)) return false;
             break;

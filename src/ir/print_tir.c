@@ -114,9 +114,31 @@ static void put_params(tg_tir_printer *p, const tg_func *f, const char *const *n
 
 /* ---- functions ---- */
 
+static const tg_name *interface_name(const tg_func *f, uint32_t i)
+{
+    return buffer_of(f, i) != NULL ? buffer_of(f, i)->name : f->param[i]->name;
+}
+
+/* The names of the parameters, where one is no identifier: models have inputs called "conv1.weight". The reader gives them back
+ * their names by this attribute, which is not one of the function. */
+static const tg_value *param_names(tg_tir_printer *p, const tg_func *f)
+{
+    const tg_value **item = TG_ARRAY(p->cx, const tg_value *, f->nparams);
+    bool needed = false;
+    for (uint32_t i = 0; i < f->nparams; ++i) {
+        const tg_name *name = interface_name(f, i);
+        const char *shown = buffer_of(f, i) != NULL ? tg_tir_buffer_text(p, buffer_of(f, i)) : tg_tir_var_text(p, f->param[i]);
+        needed = needed || name == NULL || !tg_name_is(name, shown);
+        item[i] = tg_v_str(p->cx, name != NULL ? name : tg_intern_z(p->cx, shown));
+    }
+    return needed ? tg_v_list(p->cx, f->nparams, item) : NULL;
+}
+
 static void put_attrs(tg_tir_printer *p, const tg_func *f)
 {
-    const tg_value *attrs = f->attrs;
+    const tg_value *attrs = f->attrs, *names = param_names(p, f);
+    if (names != NULL)
+        attrs = tg_v_with(p->cx, attrs, "tirgen.param_names", names);
     const tg_value *symbol = tg_v_get(attrs, "global_symbol");
     if (symbol != NULL && symbol->kind == TG_V_STR && symbol->s == f->name)
         attrs = tg_v_without(p->cx, attrs, "global_symbol");        /* the name says it */

@@ -44,7 +44,7 @@ bool tg_tir_is_extent(const tg_node *min, const tg_node *extent);   /* a range f
 void tg_tir_end(tg_tir_printer *p, const tg_node *min, const tg_node *extent);     /* min + extent, as the reader takes it apart */
 void tg_tir_region(tg_tir_printer *p, const tg_buffer *b, const tg_node *const *min_extent);   /* 2 * ndim nodes in turn */
 const char *tg_tir_type_text(tg_tir_printer *p, const tg_type *type);       /* T.int32, T.handle("float32", "global") */
-const char *tg_tir_result_text(tg_tir_printer *p, const tg_type *type);     /* "int32", "void", "handle", T.handle("float32") */
+const char *tg_tir_result_text(tg_tir_printer *p, const tg_type *type);     /* "int32", "void", "handle", T.handle, T.handle("float32") */
 
 /* ---- buffers (print_tir_buffer.c) ---- */
 /* (8, 4), "float32", strides=(4, 1) …: what follows the parenthesis of a declaration. @p data is shown if not NULL. */

@@ -141,11 +141,9 @@ const char *tg_tir_type_text(tg_tir_printer *p, const tg_type *type)
 
 const char *tg_tir_result_text(tg_tir_printer *p, const tg_type *type)
 {
-    if (type->kind == TG_T_PTR && !is_opaque(p, type))
+    if (type->kind == TG_T_PTR)
         return tg_tir_type_text(p, type);
-    if (type->kind == TG_T_PRIM)
-        return tg_format(p->cx, "\"%s\"", tg_dtype_text(p->cx, type->dtype));
-    return type->kind == TG_T_PTR ? "\"handle\"" : "\"void\"";
+    return type->kind == TG_T_PRIM ? tg_format(p->cx, "\"%s\"", tg_dtype_text(p->cx, type->dtype)) : "\"void\"";
 }
 
 /* ---- pieces ---- */

@@ -1,4 +1,5 @@
 /* conv.c: convolutions of one to three spatial axes in any layout, grouped, depthwise, dilated; and transposed ones. */
+#include "bits.h"
 #include "conv.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ typedef struct conv {
     int64_t ki;                     /* extent of the kernel's I */
     bool multiplier;                /* depthwise kernel written (C, multiplier): O is the input channel, I the multiplier */
     DLDataType result;
+    tg_bits bits;                   /* of a bit-serial convolution */
 } conv;
 
 static const char *axes_with(tg_ctx *cx, const char *two, int n)
@@ -103,6 +105,9 @@ static bool read_conv(tg_ctx *cx, const tg_op *op, const tg_node *call, bool tra
         return false;
     if (c->groups < 1 || c->groups > INT32_MAX)
         return tg_op_error(cx, call, "attribute groups must be at least 1") != NULL;
+    bool serial = strcmp(op->name, "nn.bitserial_conv2d") == 0;
+    if (serial && (!tg_bits_read(cx, op, call, "activation_bits", &c->bits) || !tg_want_int(cx, call, 0) || !tg_want_int(cx, call, 1)))
+        return false;
     c->batch = tg_layout_extent(&c->data, data->dim, 'N');
     c->cin = tg_layout_extent(&c->data, data->dim, 'C');
     int64_t ko = tg_layout_extent(&c->kernel, weight->dim, 'O');
@@ -229,6 +234,10 @@ static void conv_block(tg_lower *lo, const conv *c, const tg_buffer *data, const
     tg_layout_index(cx, &c->kernel, kernel, &wt);
     DLDataType d = out->dtype;
     tg_expr x = tg_to(cx, d, tg_read(lo, data, &from)), k = tg_to(cx, d, tg_in(lo, 1, &wt));
+    if (c->bits.activation > 0) {
+        x = tg_bits_activation(cx, &c->bits, x);
+        k = tg_bits_weight(cx, &c->bits, k);
+    }
     tg_begin_init(b, tg_const(cx, d, 0));
     tg_put(b, out, tg_add(cx, tg_read(lo, out, &to), tg_mul(cx, x, k)), &to);
 }

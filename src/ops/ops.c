@@ -208,6 +208,11 @@ static const char *why_not(const char *name)
         { "nn.contrib_conv3d_winograd", "it is a rewrite for one target that tuned modules contain" },
         { "nn.contrib_conv2d_gemm", "it is a rewrite for one target that tuned modules contain" },
         { "nn.conv2d_backward", "it belongs to training" },
+        { "nn.internal.sparse_dense_padded", "it is a form for graphics processors" },
+        { "auto_scheduler_layout_transform", "it is a rewrite for one target that tuned modules contain" },
+        { "meta_schedule_layout_transform", "it is a rewrite for one target that tuned modules contain" },
+        { "call_lowered", "it calls functions that another compiler lowered" },
+        { "relay.op.annotation.simulated_quantize", "it belongs to calibration; quantize the module first" },
     };
     for (size_t i = 0; i < TG_COUNT(known); ++i)
         if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)

@@ -220,7 +220,7 @@ bool tg_lower_yolo_reorg(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_block_build *b = tg_begin_over(lo, NULL, out, &to);
     tg_unravel(cx, tg_ravel(cx, lo->index, 4, to.ix, od), 4, dim, t);
     tg_expr q = tg_floordivi(cx, t[1], c > 0 ? c : 1), k = tg_floormodi(cx, t[1], c > 0 ? c : 1);
-    tg_expr row = tg_add(cx, tg_muli(cx, t[2], s), tg_floordivi(cx, q, s)), col = tg_add(cx, tg_muli(cx, t[3], s), tg_floormodi(cx, q, s));
+    tg_expr row = tg_muli(cx, tg_add(cx, tg_muli(cx, t[2], s), tg_floordivi(cx, q, s)), s), col = tg_add(cx, tg_muli(cx, t[3], s), tg_floormodi(cx, q, s));
     tg_expr flat = tg_add(cx, tg_muli(cx, tg_add(cx, tg_muli(cx, k, s * s * dim[2]), row), dim[3]), col);
     tg_unravel(cx, flat, 4, dim, from.ix);
     from.ix[0] = tg_ix(lo, 0);

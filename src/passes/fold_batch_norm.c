@@ -263,7 +263,7 @@ static const tg_node *shift_again(tg_rebind *r, const tg_node *like, const shift
 
 /* ---- the rules ---- */
 
-static const tg_node *once(const tg_rebind *r, const tg_node *atom)
+static const tg_node *once(tg_rebind *r, const tg_node *atom)
 {
     return atom->kind == TG_RVAR && tg_rebind_uses(r, atom) == 1 ? tg_rebind_value(r, atom) : NULL;
 }

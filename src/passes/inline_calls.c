@@ -444,23 +444,38 @@ static bool run_block_end(tg_inliner *e)
 
 /* ---- the module ---- */
 
-static size_t count_bindings(const tg_module *m)
+typedef struct scanned { const tg_node *n; const tg_var *ends; } scanned;   /* ends: the function bound to it has been scanned */
+
+/* Counts bindings, and notes the local functions that mention themselves. */
+static void scan_module(tg_inliner *e)
 {
-    TG_VEC(const tg_node *) todo = { 0 };
-    size_t n = 0;
-    for (size_t i = 0; i < m->funcs.n; ++i)
-        if (m->funcs.at[i]->kind == TG_FUNC_RELAY)
-            TG_PUSH(m->cx, todo, m->funcs.at[i]->body);
+    enum { OPEN = 1, CLOSED };
+    tg_ctx *cx = e->cx;
+    TG_VEC(scanned) todo = { 0 };
+    tg_map state = { 0 };           /* var id + 1 of a local function */
+    for (size_t i = 0; i < e->m->funcs.n; ++i)
+        if (e->m->funcs.at[i]->kind == TG_FUNC_RELAY)
+            TG_PUSH(cx, todo, ((scanned){ e->m->funcs.at[i]->body, NULL }));
     while (todo.n > 0) {
-        const tg_node *v = todo.at[--todo.n];
-        n += v->kind == TG_RBIND;
-        if (v->kind == TG_RFN)
-            TG_PUSH(m->cx, todo, v->u.func->body);
-        for (uint32_t i = 0; i < v->nkids; ++i)
-            if (!tg_is_atom(v->kid[i]) || v->kid[i]->kind == TG_RFN)
-                TG_PUSH(m->cx, todo, v->kid[i]);
+        scanned s = todo.at[--todo.n];
+        if (s.ends != NULL) {
+            tg_map_put(cx, &state, (uint64_t)s.ends->id + 1, (void *)(uintptr_t)CLOSED);
+            continue;
+        }
+        if (s.n->kind == TG_RVAR && (uintptr_t)tg_map_get(&state, (uint64_t)s.n->u.var->id + 1) == OPEN)
+            tg_map_put(cx, &e->recursive, (uint64_t)s.n->u.var->id + 1, e);
+        if (s.n->kind == TG_RBIND) {
+            ++e->nbindings;
+            if (s.n->kid[0]->kind == TG_RFN) {
+                tg_map_put(cx, &state, (uint64_t)s.n->u.var->id + 1, (void *)(uintptr_t)OPEN);
+                TG_PUSH(cx, todo, ((scanned){ NULL, s.n->u.var }));
+            }
+        }
+        if (s.n->kind == TG_RFN)
+            TG_PUSH(cx, todo, ((scanned){ s.n->u.func->body, NULL }));
+        for (uint32_t i = s.n->nkids; i > 0; --i)
+            TG_PUSH(cx, todo, ((scanned){ s.n->kid[i - 1], NULL }));
     }
-    return n;
 }
 
 static void prepare(tg_inliner *e, const tg_func *entry)
@@ -474,7 +489,7 @@ static void prepare(tg_inliner *e, const tg_func *entry)
         if (f == entry || f->kind == TG_FUNC_PRIM || tg_v_get_int(f->attrs, "Primitive", 0) == 1)
             tg_map_put(e->cx, &e->taken, TG_KEY(f->name), e);
     }
-    e->nbindings = count_bindings(m);
+    scan_module(e);
     e->limit = e->nbindings * TG_GROWTH_FACTOR + TG_GROWTH_BINDINGS;
 }
 

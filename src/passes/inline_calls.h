@@ -95,6 +95,7 @@ typedef struct tg_inliner {
     tg_map ctors;                   /* name -> tg_ctor */
     tg_map active;                  /* function and environment -> tg_active */
     tg_map shapes;                  /* function -> tg_loop_shape */
+    tg_map recursive;               /* var id + 1 of a local function that mentions itself */
     tg_map taken;                   /* names of functions that stay */
     tg_map kept;                    /* name -> primitive function that is called */
     TG_VEC(const tg_func *) made;   /* loops */

@@ -12,7 +12,11 @@ const tg_loop_shape *tg_shape_of(tg_inliner *e, const tg_static *fn)
     tg_loop_shape *s = tg_map_get(&e->shapes, TG_KEY(fn->func));
     if (s == NULL) {
         s = TG_NEW(e->cx, tg_loop_shape);
-        *s = tg_loop_shape_of(e->cx, fn->func, fn->self, fn->env == NULL ? fn->func->name : NULL);
+        bool local = fn->env != NULL;
+        if (!local)
+            *s = tg_loop_shape_of(e->cx, fn->func, NULL, fn->func->name);
+        else if (fn->self != NULL && tg_map_get(&e->recursive, (uint64_t)fn->self->id + 1) != NULL)
+            *s = tg_loop_shape_of(e->cx, fn->func, fn->self, NULL);
         tg_map_put(e->cx, &e->shapes, TG_KEY(fn->func), s);
     }
     return s;

@@ -15,6 +15,8 @@ extern const tg_pass tg_pipeline[];     /* in order; ends with a NULL name */
 typedef bool (*tg_after_pass)(void *user, const tg_pass *pass, const tg_module *m, double seconds);
 /* Runs the pipeline from the level the module is at up to and with pass @p last (NULL: to the end), verifying after each. */
 bool tg_run_pipeline(tg_ctx *cx, tg_module *m, const tg_options *opt, const char *last, tg_after_pass after, void *user);
+/* One pass, verified, with the scratch arena cleared behind it. */
+bool tg_run_pass(tg_ctx *cx, tg_module *m, const tg_options *opt, const tg_pass *p, tg_after_pass after, void *user);
 const tg_pass *tg_pass_find(const char *name);      /* NULL when unknown */
 
 /* on Relay */

@@ -51,18 +51,23 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+bool tg_run_pass(tg_ctx *cx, tg_module *m, const tg_options *opt, const tg_pass *p, tg_after_pass after, void *user)
+{
+    double start = seconds();
+    uint32_t errors = cx->nerrors;
+    cx->pass = p->name;
+    bool good = p->run(cx, m, opt);
+    TG_CHECK(cx, good || cx->nerrors > errors, NULL);       /* a pass that gives up says why */
+    good = good && tg_verify_module(cx, m, false);
+    cx->pass = NULL;
+    tg_temp_reset(cx);
+    return good && (after == NULL || after(user, p, m, seconds() - start));
+}
+
 bool tg_run_pipeline(tg_ctx *cx, tg_module *m, const tg_options *opt, const char *last, tg_after_pass after, void *user)
 {
     for (const tg_pass *p = first_pass(m); p->name != NULL; ++p) {
-        double start = seconds();
-        uint32_t errors = cx->nerrors;
-        cx->pass = p->name;
-        bool good = p->run(cx, m, opt);
-        TG_CHECK(cx, good || cx->nerrors > errors, NULL);   /* a pass that gives up says why */
-        good = good && tg_verify_module(cx, m, false);
-        cx->pass = NULL;
-        tg_temp_reset(cx);
-        if (!good || (after != NULL && !after(user, p, m, seconds() - start)))
+        if (!tg_run_pass(cx, m, opt, p, after, user))
             return false;
         if (last != NULL && strcmp(p->name, last) == 0)
             break;

@@ -15,12 +15,12 @@ struct tg_rebind_block {
 
 /* ---- counting uses ---- */
 
-static uint32_t *uses_of(const tg_rebind *r, const tg_var *v)
+static uint32_t *uses_of(tg_rebind *r, const tg_var *v)
 {
     uint32_t *n = tg_map_get(&r->uses, (uint64_t)v->id + 1);
     if (n == NULL) {
         n = TG_NEW(r->cx, uint32_t);
-        tg_map_put(r->cx, (tg_map *)(uintptr_t)&r->uses, (uint64_t)v->id + 1, n);
+        tg_map_put(r->cx, &r->uses, (uint64_t)v->id + 1, n);
     }
     return n;
 }
@@ -75,7 +75,7 @@ const tg_node *tg_rebind_value(const tg_rebind *r, const tg_node *atom)
     return v != NULL ? v : atom;
 }
 
-uint32_t tg_rebind_uses(const tg_rebind *r, const tg_node *atom)
+uint32_t tg_rebind_uses(tg_rebind *r, const tg_node *atom)
 {
     return atom->kind == TG_RVAR ? *uses_of(r, atom->u.var) : 1;
 }

@@ -33,7 +33,7 @@ bool tg_rebind_module(tg_rebind *r);
 /* What @p atom is bound to; @p atom itself when it is no variable or its value is not known (a parameter). */
 const tg_node *tg_rebind_value(const tg_rebind *r, const tg_node *atom);
 /* How often a variable occurs; constants: 1. */
-uint32_t tg_rebind_uses(const tg_rebind *r, const tg_node *atom);
+uint32_t tg_rebind_uses(tg_rebind *r, const tg_node *atom);
 /* A call of an operator with its type, at the place and layer of what is being replaced; NULL after an error. */
 const tg_node *tg_rebind_call(tg_rebind *r, const char *op, const tg_value *attrs, uint32_t n,
                               const tg_node *const *arg);

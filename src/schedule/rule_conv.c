@@ -2,7 +2,8 @@
  * output contiguous in the weights, pooling, sums over outer axes.
  * Lanes: the axis along which every operand is contiguous or constant. Rows: another axis of the output, so that what does not
  * depend on it (the weights of a convolution, the pixels of a product) is read once for all rows.
- * The tile is a small array that the compiler keeps in registers: reduction loops outside, rows unrolled, lanes a plain loop. */
+ * The tile is a small array that the compiler keeps in registers: reduction loops outside, then a plain loop over the lanes of one
+ * vector, in it a statement for each row and vector (tile.c). */
 #include "rules.h"
 
 typedef struct plan {
@@ -11,7 +12,7 @@ typedef struct plan {
     const tg_var *lane, *row;       /* iterators of the block; row may be NULL */
     uint32_t lane_at, row_at;       /* their places among the iterators, the same in copies of the block */
     DLDataType dtype;               /* of the accumulators */
-    int64_t best_lanes, best_rows;
+    tg_tile largest;                /* for the record */
 } plan;
 
 static int64_t extent_of(const tg_node *block, uint32_t i)
@@ -53,11 +54,12 @@ static const tg_var *choose_lane(plan *p, const tg_accesses *a)
     return best;
 }
 
-/* Another axis for which something that moves along the lanes, or along the reduction, stands still. */
+/* Another axis, if possible one for which some operand stands still. */
 static const tg_var *choose_row(plan *p, const tg_accesses *a)
 {
     const tg_node *n = p->block->node;
     const tg_var *best = NULL;
+    bool best_shares = false;
     int64_t least = INT64_MAX;
     for (uint32_t i = 0; i < n->u.block->niters; ++i) {
         const tg_var *v = n->u.block->iter[i].var;
@@ -67,7 +69,8 @@ static const tg_var *choose_row(plan *p, const tg_accesses *a)
         for (uint32_t k = 0; k < a->n; ++k)
             shares = shares || (!a->at[k].own && tg_access_stride(&a->at[k], v) == 0);
         int64_t stride = tg_access_stride(&a->at[0], v);
-        if (shares && stride > 0 && stride < least) {
+        if (stride > 0 && (shares > best_shares || (shares == best_shares && stride < least))) {
+            best_shares = shares;
             least = stride;
             best = v;
             p->row_at = i;
@@ -95,38 +98,50 @@ static tg_nest *order_tile(tg_sched *s, tg_nest *vo, tg_nest *vi, tg_nest *uo, t
     return tg_s_reorder(s, k, order) ? at : NULL;
 }
 
-/* One nest of the reader, all of whose extents divide: its tile loops, the block inside, the reduction around the tile. */
-static bool tile(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, int64_t lanes, int64_t rows)
+/* The block's loops below @p at: reduction, lanes of a vector, rows, vectors; the init in front of them. */
+static bool order_block(plan *p, tg_nest *block, const tg_nest *at, const tg_tile *size)
+{
+    tg_sched *s = p->s;
+    const struct tg_block_iter *iter = block->node->u.block->iter;
+    tg_nest *loop[TG_MAX_LOOPS], *v = tg_rule_loop_under(s, block, iter[p->lane_at].var, at), *lane = v, *vector = NULL;
+    tg_nest *row = p->row != NULL ? tg_rule_loop_under(s, block, iter[p->row_at].var, at) : NULL;
+    uint32_t nreduce = tg_rule_reduce_loops(s, block, at, loop), n = nreduce;
+    if (size->lanes == 1 || v == NULL) {
+        vector = v;
+        lane = NULL;
+    } else if (size->vectors > 1 && !tg_s_split(s, v, size->lanes, &vector, &lane)) {
+        return false;
+    }
+    if (lane != NULL)
+        loop[n++] = lane;
+    if (row != NULL)
+        loop[n++] = row;
+    if (vector != NULL)
+        loop[n++] = vector;
+    if (nreduce > 0 && (!tg_s_reorder(s, n, loop) || tg_s_decompose(s, block, loop[0]) == NULL))
+        return false;
+    if (row != NULL)
+        tg_s_mark(s, row, TG_FOR_UNROLLED);
+    if (vector != NULL)
+        tg_s_mark(s, vector, TG_FOR_UNROLLED);
+    if (lane != NULL)
+        tg_s_mark(s, lane, TG_FOR_VECTORIZED);
+    return true;
+}
+
+/* One nest of the reader, all of whose extents divide: its tile loops, and the block inside. */
+static bool tile(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, tg_tile size)
 {
     tg_sched *s = p->s;
     const tg_nest *reader = tg_nest_next_block(NULL, lane);
     tg_nest *vo, *vi, *uo = NULL, *ui = NULL;
-    if (!tg_s_split(s, lane, lanes, &vo, &vi) || (row != NULL && !tg_s_split(s, row, rows, &uo, &ui)))
+    if (!tg_s_split(s, lane, size.lanes * size.vectors, &vo, &vi) || (row != NULL && !tg_s_split(s, row, size.rows, &uo, &ui)))
         return false;
     tg_nest *at = order_tile(s, vo, vi, uo, ui, reader);
-    if (at == NULL || !tg_s_compute_at(s, block, at))
+    if (at == NULL || !tg_s_compute_at(s, block, at) || !order_block(p, block, at, &size))
         return false;
-    tg_nest *loop[TG_MAX_LOOPS];
-    uint32_t nreduce = tg_rule_reduce_loops(s, block, at, loop), n = nreduce;
-    const struct tg_block_iter *iter = block->node->u.block->iter;
-    tg_nest *v = tg_rule_loop_under(s, block, iter[p->lane_at].var, at), *u = row != NULL ? tg_rule_loop_under(s, block, iter[p->row_at].var, at) : NULL;
-    bool inside = tg_tile_rows_inside(lanes);
-    if (u != NULL && !inside)
-        loop[n++] = u;
-    if (v != NULL)
-        loop[n++] = v;
-    if (u != NULL && inside)
-        loop[n++] = u;
-    if (nreduce > 0 && (!tg_s_reorder(s, n, loop) || tg_s_decompose(s, block, loop[0]) == NULL))
-        return false;
-    if (u != NULL)
-        tg_s_mark(s, u, TG_FOR_UNROLLED);
-    if (v != NULL)
-        tg_s_mark(s, v, tg_tile_is_scalar(s->target) ? TG_FOR_UNROLLED : TG_FOR_VECTORIZED);
-    if (lanes * rows > p->best_lanes * p->best_rows) {
-        p->best_lanes = lanes;
-        p->best_rows = rows;
-    }
+    if (size.lanes * size.vectors * size.rows > p->largest.lanes * p->largest.vectors * p->largest.rows)
+        p->largest = size;
     return true;
 }
 
@@ -144,35 +159,36 @@ static tg_nest *loop_named(tg_nest *n, const tg_name *name)
 }
 
 /* The rows of one nest: whole tiles, then what is left with a smaller one. */
-static bool tile_rows(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, int64_t lanes)
+static bool tile_rows(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row, tg_tile size)
 {
     tg_sched *s = p->s;
-    if (row == NULL)
-        return tile(p, block, lane, NULL, lanes, 1);
-    int64_t rows = tg_tile_rows(s->target, p->dtype, lanes, row->extent), whole = row->extent / rows * rows;
-    if (whole == row->extent)
-        return tile(p, block, lane, row, lanes, rows);
+    int64_t whole = row != NULL ? row->extent / size.rows * size.rows : 0;
+    if (row == NULL || whole == row->extent)
+        return tile(p, block, lane, row, size);
     tg_nest *first, *rest;
     if (!tg_s_reorder(s, 2, (tg_nest *[]){ row, lane }) || !tg_s_partition(s, row, whole, &first, &rest))
         return false;
     tg_nest *other = tg_s_duplicate(s, block, reader_in(rest)), *rest_lane = loop_named(rest, lane->var->name);
     if (other == NULL || !tg_s_reorder(s, 2, (tg_nest *[]){ lane, first }) || !tg_s_reorder(s, 2, (tg_nest *[]){ rest_lane, rest }))
         return false;
-    return tile(p, block, lane, first, lanes, rows) && tile(p, other, rest_lane, rest, lanes, rest->extent);
+    tg_tile smaller = { size.lanes, size.vectors, rest->extent };
+    return tile(p, block, lane, first, size) && tile(p, other, rest_lane, rest, smaller);
 }
 
 /* The lanes likewise. */
 static bool tile_lanes(plan *p, tg_nest *block, tg_nest *lane, tg_nest *row)
 {
     tg_sched *s = p->s;
-    int64_t lanes = tg_tile_lanes(s->target, p->dtype, lane->extent), whole = lane->extent / lanes * lanes;
+    tg_tile size = tg_tile_choose(s->target, p->dtype, lane->extent, row != NULL ? row->extent : 1);
+    int64_t whole = lane->extent / size.lanes * size.lanes;
     if (whole == lane->extent)
-        return tile_rows(p, block, lane, row, lanes);
+        return tile_rows(p, block, lane, row, size);
     tg_nest *first, *rest;
     if (!tg_s_partition(s, lane, whole, &first, &rest))
         return false;
     tg_nest *other = tg_s_duplicate(s, block, reader_in(rest)), *rest_row = row == NULL ? NULL : loop_named(rest, row->var->name);
-    return other != NULL && tile_rows(p, block, first, row, lanes) && tile_rows(p, other, rest, rest_row, rest->extent);
+    tg_tile smaller = tg_tile_choose(s->target, p->dtype, rest->extent, row != NULL ? row->extent : 1);
+    return other != NULL && tile_rows(p, block, first, row, size) && tile_rows(p, other, rest, rest_row, smaller);
 }
 
 /* Whether there is an operand that does not move along the lanes, and it stays in the cache over a whole pass: then one slice of
@@ -232,9 +248,10 @@ bool tg_rule_conv(tg_sched *s, tg_nest *block)
         p.row = NULL;
     if (!tile_lanes(&p, block, lane, row))
         return false;
+    long long wide = (long long)(p.largest.lanes * p.largest.vectors);
     if (row_name != NULL)
-        tg_rule_say(s, "tile %s %lld, %s %lld: accumulators in registers", row_name, (long long)p.best_rows, lane_name, (long long)p.best_lanes);
+        tg_rule_say(s, "tile %s %lld, %s %lld; accumulators in registers", row_name, (long long)p.largest.rows, lane_name, wide);
     else
-        tg_rule_say(s, "tile %s %lld: accumulators in registers", lane_name, (long long)p.best_lanes);
+        tg_rule_say(s, "tile %s %lld; accumulators in registers", lane_name, wide);
     return true;
 }

@@ -35,18 +35,18 @@ static int64_t choose_lanes(const tg_target *t, DLDataType d, int64_t extent)
 {
     if (tg_tile_is_scalar(t))
         return 0;
-    for (int64_t n = 64 / (int64_t)tg_dtype_bytes(d); n >= 4; n /= 2)
+    for (int64_t n = tg_tile_lanes(t, d); n >= 4; n /= 2)
         if (extent % n == 0 && extent / n >= 2)
             return n;
     return 0;
 }
 
 /* The two innermost spatial loops of the reader, split: outer parts outside, tile inside. */
-static tg_nest *tile_reader(tg_sched *s, tg_nest *reader, DLDataType d, int64_t lanes, int64_t *n_tile, int64_t *m_tile)
+static tg_nest *tile_reader(tg_sched *s, tg_nest *reader, DLDataType d, int64_t *n_tile, int64_t *m_tile)
 {
     tg_nest *loops[TG_MAX_LOOPS], *inner[2] = { NULL, NULL }, *outer[2] = { NULL, NULL }, *order[TG_MAX_LOOPS + 2];
     int n = tg_nest_loops(reader, loops, TG_MAX_LOOPS), found = 0;
-    int64_t size[2] = { 1, 1 }, room = tg_tile_rows(s->target, d, lanes, INT32_MAX);
+    int64_t size[2] = { 1, 1 }, room = tg_tile_statements(s->target, d);
     uint32_t k = 0;
     for (int i = n; i-- > 0 && found < 2;) {
         if (loops[i]->extent == 1)
@@ -88,27 +88,22 @@ static uint32_t spatial_loops(tg_sched *s, tg_nest *block, const tg_nest *at, tg
     return count;
 }
 
-/* Partial sums: reduction outside, outputs of the tile unrolled, lanes inside (few lanes: outputs inside). */
-static bool order_partial(tg_sched *s, tg_nest *part, const tg_nest *at, int64_t lanes)
+/* Partial sums: reduction outside, then the lanes, in them a statement for each output of the tile. */
+static bool order_partial(tg_sched *s, tg_nest *part, const tg_nest *at)
 {
     tg_nest *order[2 * TG_MAX_LOOPS], *spatial[TG_MAX_LOOPS];
     uint32_t n = tg_rule_reduce_loops(s, part, at, order), nspatial = spatial_loops(s, part, at, spatial);
     if (n == 0 || nspatial == 0)
         return false;
     tg_nest *lane = spatial[nspatial - 1], *outermost = order[0];
-    bool inside = tg_tile_rows_inside(lanes);
-    if (inside)
-        order[n++] = lane;
+    order[n++] = lane;
     for (uint32_t i = 0; i + 1 < nspatial; ++i)
         order[n++] = spatial[i];
-    if (!inside)
-        order[n++] = lane;
     if (!tg_s_reorder(s, n, order) || tg_s_decompose(s, part, outermost) == NULL)
         return false;
     for (uint32_t i = 0; i + 1 < nspatial; ++i)
         tg_s_mark(s, spatial[i], TG_FOR_UNROLLED);
-    tg_s_mark(s, lane, TG_FOR_VECTORIZED);
-    return true;
+    return tg_s_mark(s, lane, TG_FOR_VECTORIZED);
 }
 
 bool tg_rule_matmul(tg_sched *s, tg_nest *block)
@@ -130,8 +125,8 @@ bool tg_rule_matmul(tg_sched *s, tg_nest *block)
     tg_nest *part = tg_s_rfactor(s, block, ki, "part");
     if (part == NULL)
         return false;
-    tg_nest *at = tile_reader(s, reader, d, lanes, &n_tile, &m_tile), *reduce[TG_MAX_LOOPS];
-    if (at == NULL || !tg_s_compute_at(s, block, at) || !tg_s_compute_at(s, part, at) || !order_partial(s, part, at, lanes))
+    tg_nest *at = tile_reader(s, reader, d, &n_tile, &m_tile), *reduce[TG_MAX_LOOPS];
+    if (at == NULL || !tg_s_compute_at(s, block, at) || !tg_s_compute_at(s, part, at) || !order_partial(s, part, at))
         return false;
     if (tg_rule_reduce_loops(s, block, at, reduce) > 0)
         tg_s_decompose(s, block, reduce[0]);

@@ -6,15 +6,13 @@
 #include "access.h"
 #include "primitives.h"
 
-/* Sizes that follow from the target and the accumulators' type (tile.c). */
-typedef struct tg_tile {
-    int64_t lanes;                  /* accumulators side by side in memory: what the C compiler turns into vectors */
-    int64_t rows;                   /* groups of lanes that share what they read */
-} tg_tile;
-int64_t tg_tile_lanes(const tg_target *t, DLDataType d, int64_t extent);        /* of the contiguous axis; may leave a rest */
-int64_t tg_tile_rows(const tg_target *t, DLDataType d, int64_t lanes, int64_t extent);
-/* With few lanes the rows go inside, so that one loop over lanes updates all rows. */
-bool tg_tile_rows_inside(int64_t lanes);
+/* Sizes that follow from the target and the accumulators' type (tile.c). A tile has rows * vectors statements in the loop over its
+ * lanes; lanes * vectors neighbours of the contiguous axis, rows of another. */
+typedef struct tg_tile { int64_t lanes, vectors, rows; } tg_tile;
+/* The extents need not divide: rests get tiles of their own. row_extent 1: there are no rows. */
+tg_tile tg_tile_choose(const tg_target *t, DLDataType d, int64_t lane_extent, int64_t row_extent);
+int64_t tg_tile_lanes(const tg_target *t, DLDataType d);
+int64_t tg_tile_statements(const tg_target *t, DLDataType d);   /* most in a loop over lanes */
 bool tg_tile_is_scalar(const tg_target *t);         /* no vectors: lanes are unrolled into scalars */
 int64_t tg_tile_cache(const tg_target *t);          /* bytes that may stay near while a loop runs */
 

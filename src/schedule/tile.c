@@ -1,18 +1,15 @@
-/* tile.c: how large a tile of accumulators is. Without a target the tile is one that every compiler keeps in registers on SSE, AVX2,
- * AVX-512 and NEON: measured in bench/, 16 lanes by up to 6 rows. */
+/* tile.c: how large a tile of accumulators is. The innermost loop runs over the lanes of one vector, and every accumulator of the
+ * tile has a statement in it: about ten statements of eight lanes is the form that gcc and clang turn into vectors held in
+ * registers at every level of optimization from -O2 on, with and without -ffast-math (measured in bench/tile_forms.py; shorter
+ * bodies are unrolled before they are vectorized, more statements than registers spill). */
 #include "rules.h"
 
 enum {
-    PORTABLE_BYTES = 32, PORTABLE_REGISTERS = 16,       /* what the portable tile is sized for */
-    SPARE_REGISTERS = 4,                                /* operands on their way */
-    MAX_ROWS = 14,
-    FEW_LANES = 12                                      /* up to here compilers unroll a loop over lanes before they vectorize */
+    LANE_BYTES = 32,                /* a vector of AVX2, two of SSE or NEON; wider ones are left to the C compiler */
+    PORTABLE_STATEMENTS = 16, MOST_STATEMENTS = 16, FEW_STATEMENTS = 8,
+    SPARE_REGISTERS = 4,            /* operands on their way */
+    MOST_ROWS = 14, MOST_VECTORS = 12
 };
-
-static int64_t vector_bytes(const tg_target *t)
-{
-    return t->vector_bytes > 0 ? t->vector_bytes : PORTABLE_BYTES;
-}
 
 static int64_t element_bytes(DLDataType d)
 {
@@ -24,50 +21,47 @@ bool tg_tile_is_scalar(const tg_target *t)
     return t->vector_bytes > 0 && t->vector_bytes < 8;
 }
 
-/* Accumulators that fit into the registers. */
-static int64_t budget(const tg_target *t, DLDataType d)
+int64_t tg_tile_lanes(const tg_target *t, DLDataType d)
 {
-    int64_t registers = t->vector_bytes > 0 ? t->vector_registers : PORTABLE_REGISTERS;
-    int64_t spare = registers > 2 * SPARE_REGISTERS ? SPARE_REGISTERS : registers / 2;
-    int64_t n = (registers - spare) * vector_bytes(t) / element_bytes(d);
-    return n > 0 ? n : 1;
+    int64_t n = LANE_BYTES / element_bytes(d);
+    return tg_tile_is_scalar(t) || n < 1 ? 1 : n;
 }
 
-bool tg_tile_rows_inside(int64_t lanes)
+int64_t tg_tile_statements(const tg_target *t, DLDataType d)
 {
-    return lanes <= FEW_LANES;
+    if (t->vector_bytes == 0)
+        return PORTABLE_STATEMENTS;
+    int64_t spare = t->vector_registers > 2 * SPARE_REGISTERS ? SPARE_REGISTERS : t->vector_registers / 2;
+    int64_t bytes = tg_tile_is_scalar(t) ? element_bytes(d) : LANE_BYTES, most = (t->vector_registers - spare) * (int64_t)t->vector_bytes / bytes;
+    int64_t least = tg_tile_is_scalar(t) ? 2 : FEW_STATEMENTS;
+    return most > MOST_STATEMENTS ? MOST_STATEMENTS : most < least ? least : most;
 }
 
-int64_t tg_tile_lanes(const tg_target *t, DLDataType d, int64_t extent)
+/* Time of one tile in units of a statement: a short body leaves the adders waiting for each other. */
+static int64_t cost_of(int64_t statements, int64_t few)
 {
-    if (tg_tile_is_scalar(t)) {
-        for (int64_t n = 4; n > 1; --n)
-            if (extent % n == 0)
-                return n;
-        return extent < 4 ? extent : 4;
-    }
-    int64_t wide = vector_bytes(t) >= 64 ? 128 / element_bytes(d) : 64 / element_bytes(d);     /* two vectors, four of SSE */
-    for (int64_t n = wide; n >= 64 / element_bytes(d); n -= 64 / element_bytes(d))
-        if (extent % n == 0)
-            return n;
-    int64_t n = 64 / element_bytes(d);
-    if (extent % (n + n / 2) == 0 && extent <= 3 * n)
-        return n + n / 2;
-    return extent < n ? extent : n;
+    return 10 * (statements > few ? statements : few) + 15;
 }
 
-/* Fewest tiles, each with a cost of its own; a rest costs a second copy of the code. */
-int64_t tg_tile_rows(const tg_target *t, DLDataType d, int64_t lanes, int64_t extent)
+tg_tile tg_tile_choose(const tg_target *t, DLDataType d, int64_t lane_extent, int64_t row_extent)
 {
-    int64_t most = budget(t, d) / lanes, best = 1, least = INT64_MAX;
-    most = most > MAX_ROWS ? MAX_ROWS : most < 1 ? 1 : most;
-    for (int64_t n = 1; n <= most && n <= extent; ++n) {
-        int64_t rest = extent % n, cost = 20 * (extent / n) * n + 30 * (extent / n);
-        if (rest > 0)
-            cost += 20 * rest + 30 + 3 * extent;
-        if (cost <= least) {
+    int64_t lanes = tg_tile_lanes(t, d), groups = lane_extent / lanes, most = tg_tile_statements(t, d), least = INT64_MAX;
+    int64_t few = most < FEW_STATEMENTS ? most : FEW_STATEMENTS;
+    bool whole = lane_extent < 2 * lanes && lane_extent % lanes != 0;           /* an odd few: one group of so many lanes */
+    tg_tile best = { .lanes = whole ? lane_extent : lanes, .vectors = 1, .rows = 1 };
+    if (whole)
+        groups = 1;
+    for (int64_t v = 1; v <= groups && v <= MOST_VECTORS && v <= most; ++v) {
+        for (int64_t r = 1; groups % v == 0 && r <= row_extent && r <= MOST_ROWS && r * v <= most; ++r) {
+            int64_t rest = row_extent % r, cost = row_extent / r * cost_of(r * v, few);
+            if (rest > 0)                           /* a second copy of the code, and a smaller tile */
+                cost += cost_of(rest * v, few) + row_extent * v;
+            cost *= groups / v;
+            if (cost > least)
+                continue;
             least = cost;
-            best = n;
+            best.vectors = v;
+            best.rows = r;
         }
     }
     return best;

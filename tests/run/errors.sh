@@ -10,6 +10,9 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 cd "$tmp" || exit 1
+mkdir tmp
+TMPDIR=$tmp/tmp
+export TMPDIR
 passed=0
 failed=0
 
@@ -40,6 +43,12 @@ plain() {
     shift 2
     $checker "$tirc" "$@" >stdout 2>stderr </dev/null
     verdict "$status" "$pattern" "$?" "$*"
+}
+
+# change SED FROM TO: TO is FROM after the sed command, which must have found something.
+change() {
+    sed "$1" "$2" >"$3"
+    ! cmp -s "$2" "$3" || { echo "FAILED sed $1 changes nothing in $2"; failed=$((failed + 1)); }
 }
 
 verdict() {
@@ -84,31 +93,31 @@ done
 bad 1 'error: .*no ' empty.relay
 
 # Metadata that lies.
-sed 's/P6G0lvBAXt0A/P6G0lvBAXt1A/' meta.relay >magic.relay
+change 's/P6G0lvBAXt0A/P6G0lvBAXt1A/' meta.relay magic.relay
 bad 1 '^magic\.relay:[0-9]+:[0-9]+: error: ' magic.relay
-sed 's/P6G0lvBAXt0A/P6G0lv@AXt0A/' meta.relay >base64.relay
+change 's/P6G0lvBAXt0A/P6G0lv@AXt0A/' meta.relay base64.relay
 bad 1 '^base64\.relay:[0-9]+:[0-9]+: error: ' base64.relay
-sed 's/AAAAAAAAAAAEAAAA/AAAAAAAAAAAEAAAD/' meta.relay >device.relay
+change 's/\(P6G0lvBAXt0A*\)EA/\1IA/' meta.relay device.relay
 bad 1 '^device\.relay:[0-9]+:[0-9]+: error: ' device.relay
-sed 's/\(P6G0lvBAXt0[A-Za-z0-9+\/]*\)[A-Za-z0-9+\/]\{8\}"/\1"/' meta.relay >short.relay
+change 's/\(P6G0lvBAXt0[A-Za-z0-9+\/]*\)[A-Za-z0-9+\/]\{8\}"/\1"/' meta.relay short.relay
 bad 1 '^short\.relay:[0-9]+:[0-9]+: error: ' short.relay
-sed 's/"root": 1/"root": 1000/' meta.relay >root.relay
+change 's/"root": 1/"root": 1000/' meta.relay root.relay
 bad 1 '^root\.relay:[0-9]+:[0-9]+: error: ' root.relay
-sed 's/relay.Constant\]\[4\]/relay.Constant][99]/' meta.relay >index.relay
+change 's/relay.Constant\]\[4\]/relay.Constant][99]/' meta.relay index.relay
 bad 1 '^index\.relay:[0-9]+:[0-9]+: error: ' index.relay
 
 # Operators, attributes, types.
-sed 's/nn\.avg_pool2d/nn.avg_pool2/' meta.relay >operator.relay
+change 's/nn\.avg_pool2d/nn.avg_pool2/' meta.relay operator.relay
 bad 1 '^operator\.relay:[0-9]+:[0-9]+: error: .*nn\.avg_pool2' operator.relay
-sed 's/groups=6, //' deep.relay >groups.relay
+change 's/groups=6, //' deep.relay groups.relay
 bad 1 '^groups\.relay:[0-9]+:[0-9]+: error: nn\.conv2d: ' groups.relay -params=deep.params
-sed 's/groups=6/grops=6/' deep.relay >attribute.relay
+change 's/groups=6/grops=6/' deep.relay attribute.relay
 bad 1 '^attribute\.relay:[0-9]+:[0-9]+: (error|warning): .*grops' attribute.relay -params=deep.params
-sed 's/units=7/units=8/; s/(1, 7)/(1, 8)/' meta.relay >units.relay
+change 's/units=7/units=8/; s/(1, 7)/(1, 8)/' meta.relay units.relay
 bad 1 '^units\.relay:[0-9]+:[0-9]+: error: nn\.dense: ' units.relay
-sed 's/float32\] {/float23] {/' meta.relay >dtype.relay
+change 's/float32\] {/float23] {/' meta.relay dtype.relay
 bad 1 '^dtype\.relay:[0-9]+:[0-9]+: error: ' dtype.relay
-sed 's/bias_add(%0/bias_add(%77/' meta.relay >unbound.relay
+change 's/bias_add(%0/bias_add(%77/' meta.relay unbound.relay
 bad 1 '^unbound\.relay:[0-9]+:[0-9]+: error: .*%77' unbound.relay
 printf 'def @main(%%x: Tensor[(99999999, 99999999, 99999999), float32]) { nn.relu(%%x) }\n' >huge.relay
 bad 1 '^huge\.relay:[0-9]+:[0-9]+: error: ' huge.relay
@@ -118,9 +127,9 @@ head -c 4096 /dev/urandom >noise.relay
 bad 1 'noise\.relay.*error: ' noise.relay
 
 # Parameter files: missing tensors, wrong shapes, cut, not one at all, not there.
-sed 's/%bn\.beta/%bn.beto/g' deep.relay >missing.relay
+change 's/%bn\.beta/%bn.beto/g' deep.relay missing.relay
 bad 1 'missing\.relay:[0-9]+:[0-9]+: error: .*bn\.beto' missing.relay -params=deep.params
-sed 's/%bn\.gamma: Tensor\[(10)/%bn.gamma: Tensor[(11)/' deep.relay >shape.relay
+change 's/%bn\.gamma: Tensor\[(10)/%bn.gamma: Tensor[(11)/' deep.relay shape.relay
 bad 1 '^shape\.relay:[0-9]+:[0-9]+: error: .*bn\.gamma' shape.relay -params=deep.params
 size=$(wc -c <deep.params)
 i=0
@@ -169,7 +178,7 @@ plain 1 'other\.npy.*\(1, 6, 9, 7\)' run meta.relay -input other.npy -output y.n
 plain 2 "'-input'.*1 input" run meta.relay -output y.npy
 plain 1 'no-such-compiler' run meta.relay -input x.npy -output y.npy -cc no-such-compiler
 [ ! -e y.npy ] || { echo "FAILED y.npy was written"; failed=$((failed + 1)); }
-ls -d "${TMPDIR:-/tmp}"/tirc-?????? >/dev/null 2>&1 && echo "note: temporary folders of tirc are left, perhaps of other runs"
+[ -z "$(ls -A tmp)" ] || { echo "FAILED temporary folders are left: $(ls tmp)"; failed=$((failed + 1)); }
 
 # A folder that cannot be written, a file in the place of a folder.
 plain 1 'meta\.relay: a file' meta.relay -prefix=tvmgen_t -o meta.relay/sub

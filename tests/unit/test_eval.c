@@ -150,6 +150,27 @@ static void a_matched_buffer_is_a_view_of_its_region(void **state)
     expect(b, 32, want);
 }
 
+static void a_matched_buffer_stays_inside_its_source(void **state)
+{
+    tg_fixture *f = *state;
+    static const struct { const char *match, *message; } row[] = {
+        { "A[0:n], (n,)", "the region of A: index 9 is out of bounds" },
+        { "A[n:n + 2], (2,)", "A: index 9 is out of bounds" },
+        { "A[0:2], (n,)", "W: 2 is not 9" },
+        { "A[2:4], (2,), strides=(-1,)", "the strides of W: 1 is not -1" },
+    };
+    for (size_t i = 0; i < TG_COUNT(row); ++i) {
+        tg_tensor *t[2] = { FLOATS(f, 1, 2, 3, 4), INTS(f, 9) };
+        const char *text = tg_format(f->cx, FUNC "main(A: T.Buffer((4,), \"float32\"), N: T.Buffer((1,), \"int32\")):\n"
+            "        n: T.int32 = N[0]\n"
+            "        with T.block(\"b\"):\n"
+            "            W = T.match_buffer(%s)\n"
+            "            W[1] = T.float32(0)\n", row[i].match);
+        refuses(f, text, 2, t, row[i].message);
+        expect(t[0], VALUES(1, 2, 3, 4));
+    }
+}
+
 /* ---- loops and statements ---- */
 
 static void loops_of_every_kind_run_in_order(void **state)
@@ -546,6 +567,7 @@ int main(void)
         TEST(init_follows_the_start_of_a_reduce_domain),
         TEST(where_guards_the_block),
         TEST(a_matched_buffer_is_a_view_of_its_region),
+        TEST(a_matched_buffer_stays_inside_its_source),
         TEST(loops_of_every_kind_run_in_order),
         TEST(while_let_and_if_do_what_they_say),
         TEST(only_the_chosen_side_is_evaluated),
