@@ -369,9 +369,17 @@ static const tg_value *field_value(tg_meta *m, const char *type, const char *fie
     return by_content(m, v);
 }
 
-/* Attribute structures become dictionaries, other objects keep the name of their type. */
-static const tg_value *object_node(tg_meta *m, const char *type, const tg_json *attrs, unsigned depth)
+/* Letters, digits, _ and dots: what a type may be called. */
+static bool is_type_name(const char *type)
 {
+    return strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == strlen(type);
+}
+
+/* Attribute structures become dictionaries, other objects keep the name of their type. */
+static const tg_value *object_node(tg_meta *m, const tg_json *node, const char *type, const tg_json *attrs, unsigned depth)
+{
+    if (!is_type_name(type))
+        return wrong(m, node->at, "the name of this node's type is damaged");
     uint32_t n = 0, count = attrs != NULL && attrs->kind == TG_JSON_MAP ? attrs->n : 0;
     const tg_name **key = TG_ARRAY(m->cx, const tg_name *, count);
     const tg_value **item = TG_ARRAY(m->cx, const tg_value *, count);
@@ -438,7 +446,7 @@ static const tg_value *node_value(tg_meta *m, const tg_json *node, unsigned dept
         return string_node(m, node);
     if (attrs != NULL && attrs->kind == TG_JSON_STR)    /* 0.22: an object written as its name */
         return tg_v_str(m->cx, attrs->u.s);
-    return object_node(m, type, attrs, depth);
+    return object_node(m, node, type, attrs, depth);
 }
 
 static const tg_value *resolve(tg_meta *m, int64_t index, uint32_t at, unsigned depth)

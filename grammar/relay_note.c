@@ -103,21 +103,27 @@ bool tg_relay_note_dtype(tg_relay *p, uint32_t at, DLDataType *out)
     return note.type != NULL && tg_dtype_parse(note.type, note.type_len, out) && out->lanes == 1;
 }
 
-/* The type in a part of a source, by a parser of its own. */
-static const tg_type *parse_type(tg_ctx *cx, tg_source *src, const char *text, size_t n)
+/* The type in a part of a source, by a parser of its own. The names in it are checked with those of @p p, if given. */
+static const tg_type *parse_type(tg_ctx *cx, tg_relay *p, tg_source *src, const char *text, size_t n)
 {
     tg_relay *q = TG_NEW(cx, tg_relay);
     uint32_t begin = (uint32_t)(text - src->text);
     q->cx = cx;
     q->type_only = q->quiet = true;
     tg_relay_text_init(&q->t, cx, src, begin, begin + (uint32_t)n);
-    return tg_relay_run(q) ? q->type : NULL;
+    if (!tg_relay_run(q))
+        return NULL;
+    for (size_t i = 0; p != NULL && i < q->adt_used.n; ++i) {
+        TG_PUSH(cx, p->adt_used, q->adt_used.at[i]);
+        TG_PUSH(cx, p->adt_uses, q->adt_uses.at[i]);
+    }
+    return q->type;
 }
 
 const tg_type *tg_relay_note_type(tg_relay *p, uint32_t at)
 {
     tg_relay_note note = tg_relay_read_note(&p->t, at);
-    return note.type == NULL ? NULL : parse_type(p->cx, p->t.src, note.type, note.type_len);
+    return note.type == NULL ? NULL : parse_type(p->cx, p, p->t.src, note.type, note.type_len);
 }
 
 const tg_type *tg_relay_annotated_type(tg_ctx *cx, tg_span at)
@@ -131,5 +137,5 @@ const tg_type *tg_relay_annotated_type(tg_ctx *cx, tg_span at)
     if (!tg_relay_stands(&t, comment, "/*"))
         return NULL;
     tg_relay_note note = tg_relay_read_note(&t, comment);
-    return note.type == NULL ? NULL : parse_type(cx, src, note.type, note.type_len);
+    return note.type == NULL ? NULL : parse_type(cx, NULL, src, note.type, note.type_len);
 }

@@ -165,10 +165,19 @@ static size_t put_element(tg_emit *e, char *to, const tg_tensor *t, int64_t i)
 
 /* ---- a table ---- */
 
-static void put_rows(tg_emit *e, const tg_tensor *t, int64_t count)
+static int64_t count_of(const tg_tensor *t)
+{
+    int64_t count = t->dl.dtype.lanes;
+    for (int k = 0; k < t->dl.ndim; ++k)
+        count *= t->dl.shape[k];
+    return count;
+}
+
+void c_put_rows(tg_emit *e, const tg_tensor *t)
 {
     char line[COLUMNS + 8];
     size_t n = 0;
+    int64_t count = count_of(t);
     for (int64_t i = 0; i < count; ++i) {
         char number[WIDEST];
         size_t k = put_element(e, number, t, i);
@@ -196,10 +205,7 @@ static void put_rows(tg_emit *e, const tg_tensor *t, int64_t count)
 static void put_table(tg_emit *e, const c_table *x)
 {
     const tg_tensor *t = x->tensor;
-    int64_t count = 1;
-    for (int k = 0; k < t->dl.ndim; ++k)
-        count *= t->dl.shape[k];
-    count *= t->dl.dtype.lanes;
+    int64_t count = count_of(t);
     size_t size = (size_t)((t->dl.dtype.bits + 7) / 8);
     int64_t align = e->opt->constant_align > (int32_t)size ? e->opt->constant_align : (int64_t)size;
     tg_puts(e->to, "\n/* ");
@@ -216,7 +222,7 @@ static void put_table(tg_emit *e, const c_table *x)
         tg_puts(e->to, " 0 };\n");              /* C has no empty array */
     else {
         tg_putc(e->to, '\n');
-        put_rows(e, t, count);
+        c_put_rows(e, t);
         tg_puts(e->to, "};\n");
     }
 }
@@ -247,6 +253,10 @@ void c_needs_of_tables(tg_emit *e)
     for (size_t i = 0; i < e->table.n; ++i)
         if (has_macros(e->table.at[i].tensor))
             e->need |= C_MATH;
+    for (uint32_t i = 0; i < e->model.npools; ++i)
+        for (uint32_t k = 0; k < e->model.pool[i].nparts; ++k)
+            if (has_macros(e->model.pool[i].part[k].data))
+                e->need |= C_MATH;
 }
 
 void c_put_tables(tg_emit *e)

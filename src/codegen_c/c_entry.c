@@ -57,7 +57,8 @@ void c_put_entry(tg_emit *e)
     tg_printf(e->to, m->main->returns ? "    return %s(" : "    %s(", m->main->name->text);
     pass_members(e, x.inputs, m->nin, m->in, 0);
     pass_members(e, x.outputs, m->nout, m->out, m->nin);
-    if (m->has_workspace)
+    c_pass_pools(e, x.workspace);
+    if (m->has_workspace && m->npools == 0)
         tg_printf(e->to, "%s\n        (%suint8_t *)%s", m->nin + m->nout > 0 ? "," : "",
                   c_var_of(e, m->main->f->param[m->nin + m->nout])->stored ? "" : "const ", x.workspace);
     tg_puts(e->to, m->main->returns ? ");\n}\n" : ");\n    return 0;\n}\n");

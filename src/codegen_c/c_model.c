@@ -79,12 +79,21 @@ static void count_by_names(c_model *m, const tg_func *f)
         m->nin = 0;
 }
 
+/* Pools of TVM's planner, the last parameters; NULL when there are none. */
+static const tg_value *pools_of(const tg_func *f)
+{
+    const tg_value *v = tg_v_get(f->attrs, "pool_args");
+    return v != NULL && v->kind == TG_V_LIST && v->n <= f->nparams ? v : NULL;
+}
+
 /* What main does not store to is an input, what it stores to next is an output. */
 static void count_by_stores(tg_emit *e, c_model *m, const tg_func *f)
 {
-    while (m->nin < f->nparams && !c_var_of(e, f->param[m->nin])->stored)
+    const tg_value *pools = pools_of(f);
+    uint32_t n = f->nparams - (pools == NULL ? 0 : pools->n);
+    while (m->nin < n && !c_var_of(e, f->param[m->nin])->stored)
         ++m->nin;
-    while (m->nin + m->nout < f->nparams && c_var_of(e, f->param[m->nin + m->nout])->stored)
+    while (m->nin + m->nout < n && c_var_of(e, f->param[m->nin + m->nout])->stored)
         ++m->nout;
 }
 
@@ -122,6 +131,23 @@ static bool describe_io(tg_emit *e, const tg_func *f, uint32_t at, const tg_valu
     return true;
 }
 
+/* The last parameter, if there is one more than inputs and outputs. */
+static bool measure_workspace(tg_emit *e, const tg_func *f)
+{
+    c_model *m = &e->model;
+    int64_t bytes = 0;
+    m->has_workspace = f->nparams > m->nin + m->nout;
+    if (!m->has_workspace)
+        return true;
+    const tg_buffer *b = f->buffer != NULL ? f->buffer[f->nparams - 1] : NULL;
+    if (b == NULL || !tg_buffer_elements(b, &bytes)) {
+        tg_error(e->cx, f->span, "%s: the size of the workspace is not known", f->name->text);
+        return false;
+    }
+    m->workspace_bytes = bytes * (int64_t)tg_dtype_bytes(b->dtype);
+    return true;
+}
+
 bool c_model_make(tg_emit *e)
 {
     c_model *m = &e->model;
@@ -132,9 +158,11 @@ bool c_model_make(tg_emit *e)
     bool named = has_names(f);
     if (!named && m->nout == 0)
         count_by_stores(e, m, f);
-    if (m->nin + m->nout > f->nparams || f->nparams - m->nin - m->nout > 1) {
-        tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and at most one workspace", f->name->text,
-                 f->nparams, m->nin, m->nout);
+    const tg_value *pools = pools_of(f);
+    uint32_t rest = f->nparams - m->nin - m->nout;
+    if (m->nin + m->nout > f->nparams || (pools != NULL ? rest != pools->n : rest > 1)) {
+        tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and %s", f->name->text, f->nparams, m->nin,
+                 m->nout, pools != NULL ? "the pools of its attribute pool_args" : "at most one workspace");
         return false;
     }
     m->in = TG_ARRAY(e->cx, c_io, m->nin);
@@ -147,14 +175,8 @@ bool c_model_make(tg_emit *e)
         if (is_in)
             m->in[k].stored = c_var_of(e, f->param[i])->stored;
     }
-    m->has_workspace = f->nparams > m->nin + m->nout;
-    int64_t bytes = 0;
-    const tg_buffer *b = m->has_workspace && f->buffer != NULL ? f->buffer[f->nparams - 1] : NULL;
-    if (m->has_workspace && (b == NULL || !tg_buffer_elements(b, &bytes))) {
-        tg_error(e->cx, f->span, "%s: the size of the workspace is not known", f->name->text);
+    if (pools != NULL ? !c_pools_make(e, pools) : !measure_workspace(e, f))
         return false;
-    }
-    m->workspace_bytes = b == NULL ? 0 : bytes * (int64_t)tg_dtype_bytes(b->dtype);
     name_members(e, m->nin, m->in, "input");
     name_members(e, m->nout, m->out, "output");
     name_macros(e);

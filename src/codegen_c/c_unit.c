@@ -41,7 +41,7 @@ static void put_includes(tg_emit *e)
 
 static void put_macros(tg_emit *e)
 {
-    if (e->table.n > 0) {
+    if (e->table.n > 0 || c_has_constant_pools(e)) {
         tg_putc(e->to, '\n');
         c_put_align_macro(e);
         tg_puts(e->to, "/* Where the constants lie, for example __attribute__((section(\".weights\"))). */\n"
@@ -113,6 +113,7 @@ static void name_globals(tg_emit *e)
             fn->name = c_global(e, fn->f->name->text, fn->f->name->len, "function");
     }
     c_collect_tables(e);
+    c_pools_name(e);
 }
 
 /* ---- files ---- */
@@ -161,6 +162,7 @@ static void put_source(tg_emit *e)
     put_externs(e);
     c_put_helpers(e);
     c_put_tables(e);
+    c_put_pools(e);
     tg_putn(e->to, e->functions.at, e->functions.n);
 }
 

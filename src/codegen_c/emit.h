@@ -86,12 +86,24 @@ typedef struct c_io {
     bool stored;                /* an input that the model writes */
 } c_io;
 
+/* A memory pool that main takes as a parameter, in modules that TVM has planned: c_pool.c. */
+typedef struct c_pool_part { int64_t offset; const tg_tensor *data; const char *name; const tg_name *member; } c_pool_part;
+typedef struct c_pool {
+    bool constant;
+    int64_t size_bytes, offset; /* offset: of a workspace pool in the workspace */
+    const tg_name *name;        /* of the constant struct */
+    uint32_t nparts;
+    c_pool_part *part;
+} c_pool;
+
 typedef struct c_model {
     const c_fn *main;           /* NULL: kernels alone */
     uint32_t nin, nout;
     c_io *in, *out;
     bool has_workspace;
     int64_t workspace_bytes;
+    uint32_t npools;
+    c_pool *pool;
 } c_model;
 
 /* Helper functions a file may carry: c_helper.c. */
@@ -243,11 +255,17 @@ void c_describe(tg_emit *e, const c_fn *fn);                    /* the comment a
 void c_collect_tables(tg_emit *e);                              /* and names them */
 void c_needs_of_tables(tg_emit *e);
 void c_put_tables(tg_emit *e);
+void c_put_rows(tg_emit *e, const tg_tensor *t);                /* its numbers */
 const tg_name *c_table_name(tg_emit *e, const tg_tensor *t);
 
-/* ---- c_model.c, c_entry.c, c_header.c, c_unit.c ---- */
+/* ---- c_model.c, c_pool.c, c_entry.c, c_header.c, c_unit.c ---- */
 void c_model_count(tg_emit *e);                                 /* inputs and outputs, as far as names tell */
 bool c_model_make(tg_emit *e);
+bool c_pools_make(tg_emit *e, const tg_value *list);
+void c_pools_name(tg_emit *e);
+bool c_has_constant_pools(const tg_emit *e);
+void c_put_pools(tg_emit *e);
+void c_pass_pools(tg_emit *e, const char *workspace);           /* ", pool, pool" of the call of main */
 void c_put_entry(tg_emit *e);                                   /* <prefix>_run_with_workspace */
 void c_put_workspace_unit(tg_emit *e);
 void c_put_header(tg_emit *e);

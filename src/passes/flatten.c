@@ -142,7 +142,7 @@ static const tg_node *access(tg_ctx *cx, flattening *f, const tg_node *n)
     if (v == n->u.buf)
         return n;
     const tg_node *offset = offset_of(cx, n->u.buf, n->kid + skip);
-    const tg_node *kid[2] = { n->kid[0], offset };
+    const tg_node *kid[2] = { skip ? n->kid[0] : NULL, offset };
     return tg_node_new(cx, (enum tg_kind)n->kind, n->span, n->type, v, 1 + skip, kid + 1 - skip);
 }
 

@@ -10,6 +10,7 @@ const tg_pass tg_pipeline[] = {
     { "bind-shapes", tg_pass_bind_shapes, "extents given by -shape" },
     { "inline-calls", tg_pass_inline_calls, "calls are written out, matches resolved; loops stay functions" },
     { "infer-types", tg_pass_infer_types, "every expression gets its type" },
+    { "fold-inputs", tg_pass_fold_const, "what the text computes from constants alone" },
     { "simplify-graph", tg_pass_simplify_graph, "identities go; batch_norm and dropout are unpacked" },
     { "fold-const", tg_pass_fold_const, "calls on constants become constants" },
     { "fold-batch-norm", tg_pass_fold_batch_norm, "scales and shifts move into weights and bias" },

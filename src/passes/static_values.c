@@ -252,7 +252,7 @@ void tg_write_param(tg_inliner *e, tg_unit *unit, const tg_var *v)
 
 static const tg_name *param_name(tg_inliner *e, const tg_unit *unit, const tg_var *v)
 {
-    const char *hint = v->name->len > 0 ? v->name->text : "outer";
+    const char *hint = v->numbered || v->name->len == 0 ? "outer" : v->name->text;
     const tg_name *name = tg_intern_z(e->cx, hint);
     unsigned k = 0;
     for (size_t i = 0; i < unit->param.n; ++i) {

@@ -95,7 +95,7 @@ static void spellings_of_tvm_are_the_same_options(void **state)
 static const struct { const char *line, *said; } wrong[] = {
     { "-prefx=a m", "tirc: unknown option '-prefx=a'; did you mean -prefix?\n" },
     { "--zzz m", "tirc: unknown option '--zzz'; tirc --help lists them\n" },
-    { "m -p a", "tirc: option '-p' is not clear: could be -prefix -params -print-after\n" },
+    { "m -p a", "tirc: option '-p' is not clear: could be -prefix -params -passes -print-after\n" },
     { "m -params", "tirc: option '-params' needs a value: FILE\n" },
     { "m -prefix=", "tirc: option '-prefix' needs a value: P\n" },
     { "m -emit=relai", "tirc: option '-emit': 'relai' is not one of c|relay|tensorir|tir\n" },
