@@ -58,7 +58,9 @@ static const tg_value *simple(tg_elab *e, const tg_val *v, bool *nested)
     case TG_VAL_FLOAT: return floating(e, v->u.f, 32);
     case TG_VAL_STR: return tg_v_str(e->cx, v->u.name);
     case TG_VAL_EXPR: return of_node(e, v);
-    case TG_VAL_TYPE: return v->u.type->kind == TG_T_PRIM ? tg_v_strz(e->cx, tg_dtype_text(e->cx, v->u.type->dtype)) : tg_v_strz(e->cx, "handle");
+    case TG_VAL_TYPE:
+        return v->u.type->kind == TG_T_PRIM ? tg_v_strz(e->cx, tg_dtype_text(e->cx, v->u.type->dtype))
+                                            : tg_v_strz(e->cx, "handle");
     case TG_VAL_VALUE: return v->u.value;
     case TG_VAL_LIST: case TG_VAL_TUPLE: case TG_VAL_DICT: case TG_VAL_FORM:
         *nested = true;
@@ -69,7 +71,8 @@ static const tg_value *simple(tg_elab *e, const tg_val *v, bool *nested)
     }
 }
 
-static const tg_value *object(tg_elab *e, const tg_name *type, uint32_t n, const tg_name *const *key, const tg_value *const *item)
+static const tg_value *object(tg_elab *e, const tg_name *type, uint32_t n, const tg_name *const *key,
+                              const tg_value *const *item)
 {
     tg_value *v = tg_copy(e->cx, tg_v_dict(e->cx, n, key, item), sizeof *v);
     v->kind = TG_V_OBJECT;
@@ -98,7 +101,8 @@ static const tg_value *called(tg_elab *e, const tg_val *v, const tg_value *const
     bool dict = v->n == 1 && item[0]->kind == TG_V_DICT, target = v->w.word->id == TG_W_TARGET;
     if (target && dict)
         return object(e, tg_intern_z(e->cx, "Target"), item[0]->n, item[0]->key, item[0]->item);
-    if (v->w.word->family == TG_FAMILY_I && tg_name_is(v->name, "object") && v->n == 2 && item[0]->kind == TG_V_STR && item[1]->kind == TG_V_DICT)
+    if (v->w.word->family == TG_FAMILY_I && tg_name_is(v->name, "object") && v->n == 2 && item[0]->kind == TG_V_STR &&
+        item[1]->kind == TG_V_DICT)
         return object(e, item[0]->s, item[1]->n, item[1]->key, item[1]->item);
     if (!target && v->w.word->family != TG_FAMILY_I) {
         tg_el_error(e, v->at, "%s is no value of an attribute", v->name->text);

@@ -40,7 +40,8 @@ static bool domain(tg_elab *e, const tg_val *v, const tg_node **min, const tg_no
 }
 
 /* Both sides of a domain and its binding are of one type: the widest. */
-static void add_axis(tg_elab *e, const tg_syn *at, const tg_name *name, int kind, const tg_node *min, const tg_node *extent, const tg_node *binding)
+static void add_axis(tg_elab *e, const tg_syn *at, const tg_name *name, int kind, const tg_node *min,
+                     const tg_node *extent, const tg_node *binding)
 {
     const tg_type *type = extent->type;
     tg_var *var = tg_var_new(e->cx, name, type);
@@ -62,7 +63,8 @@ static void remap(tg_elab *e, const tg_syn *target, const tg_val *form)
     if (kinds == NULL)
         return;
     if (kinds->len != n || ntargets != n) {
-        tg_el_error(e, form->at, "remap of %u kinds and %u loops to %u names", (unsigned)kinds->len, (unsigned)n, (unsigned)ntargets);
+        tg_el_error(e, form->at, "remap of %u kinds and %u loops to %u names", (unsigned)kinds->len, (unsigned)n,
+                    (unsigned)ntargets);
         return;
     }
     const tg_syn *name = target->kind == TG_SYN_TUPLE || target->kind == TG_SYN_LIST ? tg_syn_first(target) : target;
@@ -78,7 +80,8 @@ static void remap(tg_elab *e, const tg_syn *target, const tg_val *form)
             tg_el_error(e, loop[i].at, "remap takes variables of loops");
             return;
         }
-        add_axis(e, name, axis, kinds->text[i] == 'S' ? TG_ITER_SPATIAL : TG_ITER_REDUCE, loop[i].w.loop->min, loop[i].w.loop->extent, loop[i].u.expr);
+        add_axis(e, name, axis, kinds->text[i] == 'S' ? TG_ITER_SPATIAL : TG_ITER_REDUCE, loop[i].w.loop->min,
+                 loop[i].w.loop->extent, loop[i].u.expr);
     }
 }
 
@@ -159,7 +162,8 @@ bool tg_el_block_stmt(tg_elab *e, const tg_val *form)
 void tg_el_with_init(tg_elab *e, const tg_syn *at, const tg_syn *suite)
 {
     if (e->block == NULL || e->block->root || e->block->init != NULL) {
-        tg_el_error(e, at, e->block != NULL && e->block->init != NULL ? "a block has one init" : "init stands in a block");
+        tg_el_error(e, at,
+                    e->block != NULL && e->block->init != NULL ? "a block has one init" : "init stands in a block");
         return;
     }
     tg_el_block *b = e->block;
@@ -171,10 +175,22 @@ void tg_el_with_init(tg_elab *e, const tg_syn *at, const tg_syn *suite)
 
 static const tg_node *make_block(tg_elab *e, const tg_el_block *b, const tg_node *body)
 {
-    tg_block_parts p = { .name = b->name, .span = b->span, .niters = (uint32_t)b->iters.n, .iter = b->iters.at, .predicate = b->predicate,
-                         .nreads = (uint32_t)b->reads.n, .read = b->reads.at, .nwrites = (uint32_t)b->writes.n, .write = b->writes.at,
-                         .nallocs = (uint32_t)b->allocs.n, .alloc = b->allocs.at, .nmatches = (uint32_t)b->matches.n,
-                         .match = b->matches.at, .annotations = b->annotations, .init = b->init, .body = body };
+    tg_block_parts p = { .name = b->name,
+                         .span = b->span,
+                         .niters = (uint32_t)b->iters.n,
+                         .iter = b->iters.at,
+                         .predicate = b->predicate,
+                         .nreads = (uint32_t)b->reads.n,
+                         .read = b->reads.at,
+                         .nwrites = (uint32_t)b->writes.n,
+                         .write = b->writes.at,
+                         .nallocs = (uint32_t)b->allocs.n,
+                         .alloc = b->allocs.at,
+                         .nmatches = (uint32_t)b->matches.n,
+                         .match = b->matches.at,
+                         .annotations = b->annotations,
+                         .init = b->init,
+                         .body = body };
     if (!b->root && (!b->has_reads || !b->has_writes)) {        /* hand-written: found from the body */
         tg_block_parts found = p;
         tg_infer_regions(e->cx, &found);

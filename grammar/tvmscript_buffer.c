@@ -73,7 +73,8 @@ tg_val tg_el_attr(tg_elab *e, const tg_syn *at, const tg_val *object, const tg_n
             return method(e, at, object, name);
         if (tg_name_is(name, "dtype")) {
             const tg_node *x = tg_el_expr(e, object);
-            return x != NULL ? text(e, at, tg_dtype_text(e->cx, tg_dtype_of(x))) : (tg_val){ .kind = TG_VAL_ERROR, .at = at };
+            return x != NULL ? text(e, at, tg_dtype_text(e->cx, tg_dtype_of(x)))
+                             : (tg_val){ .kind = TG_VAL_ERROR, .at = at };
         }
     }
     return tg_el_wrong(e, at, "%s has no attribute '%s'", tg_el_what(object), name->text);
@@ -109,8 +110,9 @@ static tg_val metadata_item(tg_elab *e, const tg_syn *at, const tg_val *base, co
     if (!tg_el_int(e, item, "the index into the metadata", &i))
         return (tg_val){ .kind = TG_VAL_ERROR, .at = at };
     if (e->meta == NULL || i < 0)
-        return tg_el_wrong(e, at, e->meta == NULL ? "this text was printed without its metadata (show_meta=True prints it)"
-                                                  : "the metadata has no negative index");
+        return tg_el_wrong(e, at,
+                           e->meta == NULL ? "this text was printed without its metadata (show_meta=True prints it)"
+                                           : "the metadata has no negative index");
     v.u.value = tg_meta_get(e->meta, tg_el_span(e, at), base->u.name->text, (uint64_t)i);
     if (v.u.value != NULL)
         return v;
@@ -144,13 +146,15 @@ tg_val tg_el_subscript(tg_elab *e, const tg_syn *at, const tg_val *base, const t
         return n == 1 ? metadata_item(e, at, base, item) : tg_el_wrong(e, at, "the metadata takes one index");
     case TG_VAL_TUPLE: case TG_VAL_LIST:
         return n == 1 ? sequence_item(e, at, base, item) : tg_el_wrong(e, at, "a tuple takes one index");
-    case TG_VAL_WORD: case TG_VAL_TYPE:                 /* T.Buffer[(8, 4), "float32"], T.Ptr[T.float32], T.let[T.int32] */
+    case TG_VAL_WORD:
+    case TG_VAL_TYPE: /* T.Buffer[(8, 4), "float32"], T.Ptr[T.float32], T.let[T.int32] */
         return tg_el_call(e, at, base, item, n);
     case TG_VAL_EXPR:
         if (base->u.expr->kind == TG_VAR && base->u.expr->type->kind == TG_T_PTR) {
             const tg_buffer *b = tg_el_pointer_buffer(e, base->u.expr->u.var);
             return b != NULL ? access(e, at, b, item, n)
-                             : tg_el_wrong(e, at, "the length of %s is not known: declare a buffer over it", base->u.expr->u.var->name->text);
+                             : tg_el_wrong(e, at, "the length of %s is not known: declare a buffer over it",
+                                           base->u.expr->u.var->name->text);
         }
         break;
     default:
@@ -171,7 +175,8 @@ static const tg_node *ramp(tg_elab *e, const tg_syn *at, const tg_node *base, co
         return base;
     DLDataType d = tg_dtype_of(base);
     d.lanes = (uint16_t)lanes;
-    return tg_node_new(e->cx, TG_RAMP, tg_el_span(e, at), tg_prim(e->cx, d), NULL, 2, (const tg_node *[]){ base, stride });
+    return tg_node_new(e->cx, TG_RAMP, tg_el_span(e, at), tg_prim(e->cx, d), NULL, 2,
+                       (const tg_node *[]){ base, stride });
 }
 
 /* A[start:stop:step] as an index: lanes from start on. */
@@ -200,8 +205,8 @@ static const tg_node **indices(tg_elab *e, const tg_val *a, const tg_type **type
 {
     const tg_buffer *b = a->w.buf;
     if (a->n != b->ndim) {
-        tg_el_error(e, a->at, "buffer %s has %u dimension%s, %u ind%s given", b->name->text, (unsigned)b->ndim, b->ndim == 1 ? "" : "s",
-                    (unsigned)a->n, a->n == 1 ? "ex is" : "ices are");
+        tg_el_error(e, a->at, "buffer %s has %u dimension%s, %u ind%s given", b->name->text, (unsigned)b->ndim,
+                    b->ndim == 1 ? "" : "s", (unsigned)a->n, a->n == 1 ? "ex is" : "ices are");
         return NULL;
     }
     const tg_node **index = TG_TEMP_ARRAY(e->cx, const tg_node *, a->n + 1);
@@ -218,7 +223,8 @@ static const tg_node **indices(tg_elab *e, const tg_val *a, const tg_type **type
         }
         d.lanes = (uint16_t)(d.lanes * lanes);
     }
-    *type = d.lanes == b->dtype.lanes && d.lanes == 1 && d.code == kDLFloat && d.bits == 32 ? e->float32 : tg_prim(e->cx, d);
+    *type = d.lanes == b->dtype.lanes && d.lanes == 1 && d.code == kDLFloat && d.bits == 32 ? e->float32
+                                                                                            : tg_prim(e->cx, d);
     return index;
 }
 
@@ -274,10 +280,12 @@ bool tg_el_region(tg_elab *e, const tg_val *v, tg_region *out)
     }
     const tg_buffer *b = v->w.buf;
     if (v->kind == TG_VAL_ACCESS && v->n != b->ndim) {
-        tg_el_error(e, v->at, "buffer %s has %u dimensions, the region %u", b->name->text, (unsigned)b->ndim, (unsigned)v->n);
+        tg_el_error(e, v->at, "buffer %s has %u dimensions, the region %u", b->name->text, (unsigned)b->ndim,
+                    (unsigned)v->n);
         return false;
     }
-    const tg_node **min = TG_ARRAY(e->cx, const tg_node *, b->ndim), **extent = TG_ARRAY(e->cx, const tg_node *, b->ndim);
+    const tg_node **min = TG_ARRAY(e->cx, const tg_node *, b->ndim),
+                  **extent = TG_ARRAY(e->cx, const tg_node *, b->ndim);
     for (uint32_t k = 0; k < b->ndim; ++k) {
         if (v->kind == TG_VAL_BUFFER) {
             min[k] = tg_int(e->cx, tg_dtype_of(b->shape[k]), 0);
@@ -293,7 +301,8 @@ bool tg_el_region(tg_elab *e, const tg_val *v, tg_region *out)
 /* ---- declarations ---- */
 
 enum { SHAPE, DTYPE, DATA, STRIDES, ELEM_OFFSET, SCOPE, ALIGN, OFFSET_FACTOR, BUFFER_TYPE, SEPARATORS, LAYOUT, NARGS };
-#define BUFFER_ARGS "shape | dtype data strides elem_offset scope align offset_factor buffer_type/type axis_separators layout"
+#define BUFFER_ARGS                                                                                                    \
+    "shape | dtype data strides elem_offset scope align offset_factor buffer_type/type axis_separators layout"
 
 /* Slots of a buffer form; those of match_buffer begin after the matched object. */
 static bool buffer_args(tg_elab *e, const tg_val *form, const tg_val **slot)
@@ -412,7 +421,8 @@ static const tg_var *data_var(tg_elab *e, const tg_val *v)
     return NULL;
 }
 
-tg_buffer *tg_el_buffer(tg_elab *e, const tg_val *form, const tg_name *name, const tg_var *data, const tg_buffer *source)
+tg_buffer *tg_el_buffer(tg_elab *e, const tg_val *form, const tg_name *name, const tg_var *data,
+                        const tg_buffer *source)
 {
     const tg_val *slot[NARGS];
     tg_buffer *b = TG_NEW(e->cx, tg_buffer);
@@ -428,8 +438,8 @@ tg_buffer *tg_el_buffer(tg_elab *e, const tg_val *form, const tg_name *name, con
         return NULL;
     if (slot[SCOPE] != NULL && (b->scope = tg_el_str(e, slot[SCOPE], "scope")) == NULL)
         return NULL;
-    if ((slot[STRIDES] != NULL && !set_strides(e, slot[STRIDES], b)) || !set_offset(e, slot[ELEM_OFFSET], slot[OFFSET_FACTOR], b)
-        || !set_rest(e, slot, b))
+    if ((slot[STRIDES] != NULL && !set_strides(e, slot[STRIDES], b)) ||
+        !set_offset(e, slot[ELEM_OFFSET], slot[OFFSET_FACTOR], b) || !set_rest(e, slot, b))
         return NULL;
     b->data = data != NULL ? data : slot[DATA] != NULL ? data_var(e, slot[DATA])
               : tg_var_new(e->cx, name, tg_ptr(e->cx, b->dtype, b->scope));
@@ -468,7 +478,9 @@ static const tg_buffer *flat_param(const tg_elab *e, const tg_var *pointer)
     for (size_t i = 0; i < e->params.n; ++i) {
         const tg_buffer *b = e->params.at[i].buf;
         if (b != NULL && b->data == pointer)
-            return b->ndim == 1 && b->strides == NULL && (b->elem_offset == NULL || tg_is_int_const(b->elem_offset, 0)) ? b : NULL;
+            return b->ndim == 1 && b->strides == NULL && (b->elem_offset == NULL || tg_is_int_const(b->elem_offset, 0))
+                       ? b
+                       : NULL;
     }
     return NULL;
 }

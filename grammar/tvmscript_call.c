@@ -17,7 +17,8 @@ static tg_val of_type(const tg_syn *at, const tg_type *type)
     return v;
 }
 
-static tg_val form(tg_elab *e, const tg_syn *at, const tg_word *word, const tg_name *name, const tg_val *arg, uint32_t n)
+static tg_val form(tg_elab *e, const tg_syn *at, const tg_word *word, const tg_name *name, const tg_val *arg,
+                   uint32_t n)
 {
     tg_val *copy = TG_TEMP_ARRAY(e->cx, tg_val, n), v = { .kind = TG_VAL_FORM, .at = at, .n = n };
     for (uint32_t i = 0; i < n; ++i) {
@@ -76,7 +77,8 @@ static tg_val scalar_type(tg_elab *e, const tg_syn *at, const tg_val *call, DLDa
         return failed(at);
     if (slot[0] == NULL)
         return of_type(at, tg_prim(e->cx, d));
-    tg_val v = slot[0]->kind == TG_VAL_STR ? named_float(e, slot[0], d) : tg_el_of_expr(at, tg_el_expr_as(e, slot[0], d));
+    tg_val v =
+        slot[0]->kind == TG_VAL_STR ? named_float(e, slot[0], d) : tg_el_of_expr(at, tg_el_expr_as(e, slot[0], d));
     v.at = at;
     return v;
 }
@@ -88,7 +90,8 @@ static tg_val call_type(tg_elab *e, const tg_syn *at, const tg_val *callee, cons
     tg_val call = form(e, at, NULL, tg_intern_z(e->cx, "a type"), arg, n);
     if (call.kind == TG_VAL_ERROR)
         return call;
-    return callee->u.type->kind == TG_T_PTR ? pointer_type(e, at, &call) : scalar_type(e, at, &call, callee->u.type->dtype);
+    return callee->u.type->kind == TG_T_PTR ? pointer_type(e, at, &call)
+                                            : scalar_type(e, at, &call, callee->u.type->dtype);
 }
 
 /* ---- intrinsics ---- */
@@ -130,7 +133,8 @@ static bool take_dtype(tg_elab *e, const tg_val *call, const tg_val **arg, uint3
 
 static bool takes_equal_types(enum tg_intrin_id id)
 {
-    return id == TG_I_pow || id == TG_I_fmod || id == TG_I_atan2 || id == TG_I_hypot || id == TG_I_copysign || id == TG_I_nextafter;
+    return id == TG_I_pow || id == TG_I_fmod || id == TG_I_atan2 || id == TG_I_hypot || id == TG_I_copysign ||
+           id == TG_I_nextafter;
 }
 
 /* What the builders take for granted of the operands. */
@@ -144,14 +148,15 @@ static bool operands_good(tg_elab *e, const tg_val *call, const tg_intrin *row, 
         tg_el_error(e, call->at, "address_of takes an element of a buffer");
         return false;
     }
-    bool named = row->id == TG_I_call_extern || row->id == TG_I_call_pure_extern || row->id == TG_I_call_packed
-                 || row->id == TG_I_call_cpacked || row->id == TG_I_call_packed_lowered || row->id == TG_I_call_cpacked_lowered
-                 || row->id == TG_I_tvm_stack_alloca;
+    bool named = row->id == TG_I_call_extern || row->id == TG_I_call_pure_extern || row->id == TG_I_call_packed ||
+                 row->id == TG_I_call_cpacked || row->id == TG_I_call_packed_lowered ||
+                 row->id == TG_I_call_cpacked_lowered || row->id == TG_I_tvm_stack_alloca;
     if (named && (n == 0 || x[0]->kind != TG_STR)) {
         tg_el_error(e, call->at, "%s begins with a name in quotes", call->name->text);
         return false;
     }
-    if (row->effect == TG_EFFECT_PURE && row->result == TG_RESULT_SAME && (x[0]->type->kind != TG_T_PRIM || x[0]->kind == TG_STR)) {
+    if (row->effect == TG_EFFECT_PURE && row->result == TG_RESULT_SAME &&
+        (x[0]->type->kind != TG_T_PRIM || x[0]->kind == TG_STR)) {
         tg_el_error(e, call->at, "%s takes a number", call->name->text);
         return false;
     }
@@ -179,11 +184,12 @@ static tg_val intrinsic(tg_elab *e, const tg_val *call, const tg_intrin *row)
             --n;
         }
     }
-    bool usual = row->result == TG_RESULT_PTR && type != NULL && type->kind == TG_T_PRIM;      /* dtype="handle" of old text */
+    bool usual = row->result == TG_RESULT_PTR && type != NULL && type->kind == TG_T_PRIM;   /* dtype="handle" of old text */
     if (row->id == TG_I_ret || usual)
         type = NULL;
     if (row->nargs >= 0 && (uint32_t)row->nargs != n)
-        return tg_el_wrong(e, call->at, "%s takes %d argument%s, %u given", call->name->text, row->nargs, row->nargs == 1 ? "" : "s", (unsigned)n);
+        return tg_el_wrong(e, call->at, "%s takes %d argument%s, %u given", call->name->text, row->nargs,
+                           row->nargs == 1 ? "" : "s", (unsigned)n);
     for (uint32_t i = 0; i < n; ++i)
         if ((x[i] = argument(e, arg[i])) == NULL)
             return failed(call->at);
@@ -222,11 +228,11 @@ static tg_val call_intrin(tg_elab *e, const tg_val *call)
 /* T.call_llvm_pure_intrin("float32", "llvm.exp", T.uint32(1), x): the number counts the signature's types, until 0.21. */
 static tg_val call_llvm(tg_elab *e, const tg_val *call)
 {
-    static const struct { const char *llvm, *here; } known[] = {
+    static const struct llvm_name { const char *llvm, *here; } known[] = {
         { "exp", "exp" }, { "exp2", "exp2" }, { "log", "log" }, { "log2", "log2" }, { "log10", "log10" }, { "sqrt", "sqrt" },
         { "fabs", "fabs" }, { "floor", "floor" }, { "ceil", "ceil" }, { "trunc", "trunc" }, { "round", "round" },
         { "nearbyint", "nearbyint" }, { "rint", "nearbyint" }, { "pow", "pow" }, { "sin", "sin" }, { "cos", "cos" },
-        { "fma", "fma" }, { "copysign", "copysign" }, { "ctpop", "popcount" }
+        { "fma", "fma" }, { "copysign", "copysign" }, { "ctpop", "popcount" },
     };
     const tg_name *name = call->n >= 3 && call->u.item[1].kind == TG_VAL_STR ? call->u.item[1].u.name : NULL;
     for (size_t i = 0; name != NULL && strncmp(name->text, "llvm.", 5) == 0 && i < TG_COUNT(known); ++i) {
@@ -255,7 +261,8 @@ static tg_val call_global(tg_elab *e, const tg_syn *at, const tg_name *name, con
     const tg_val **positional = TG_TEMP_ARRAY(e->cx, const tg_val *, n + 1);
     const tg_type *type;
     uint32_t count;
-    if (!take_dtype(e, &call, positional, &count, &type) || (type == NULL && (type = tg_el_return_type(e, def)) == NULL))
+    if (!take_dtype(e, &call, positional, &count, &type) ||
+        (type == NULL && (type = tg_el_return_type(e, def)) == NULL))
         return failed(at);
     const tg_node **x = TG_TEMP_ARRAY(e->cx, const tg_node *, count + 1);
     x[0] = tg_str(e->cx, tg_map_get(&e->renamed, TG_KEY(name)));
@@ -267,7 +274,8 @@ static tg_val call_global(tg_elab *e, const tg_syn *at, const tg_name *name, con
 
 /* ---- expressions of the table ---- */
 
-static tg_val node(tg_elab *e, const tg_syn *at, enum tg_kind kind, const tg_type *type, const void *payload, uint32_t n, const tg_node *const *kid)
+static tg_val node(tg_elab *e, const tg_syn *at, enum tg_kind kind, const tg_type *type, const void *payload,
+                   uint32_t n, const tg_node *const *kid)
 {
     return tg_el_of_expr(at, tg_node_new(e->cx, kind, tg_el_span(e, at), type, payload, n, kid));
 }
@@ -277,7 +285,8 @@ static tg_val cast(tg_elab *e, const tg_val *call, bool value_first)
 {
     const tg_val *slot[2];
     DLDataType d;
-    if (!tg_el_args(e, call, value_first ? "value dtype" : "dtype value", slot) || !tg_el_dtype(e, slot[value_first], &d))
+    if (!tg_el_args(e, call, value_first ? "value dtype" : "dtype value", slot) ||
+        !tg_el_dtype(e, slot[value_first], &d))
         return failed(call->at);
     const tg_node *x = tg_el_expr(e, slot[!value_first]);
     if (x == NULL)
@@ -285,7 +294,8 @@ static tg_val cast(tg_elab *e, const tg_val *call, bool value_first)
     if (x->type->kind != TG_T_PRIM || x->kind == TG_STR)
         return tg_el_wrong(e, call->at, "a cast takes a number");
     if (tg_dtype_of(x).lanes != d.lanes)
-        return tg_el_wrong(e, call->at, "a cast from %u lanes to %u", (unsigned)tg_dtype_of(x).lanes, (unsigned)d.lanes);
+        return tg_el_wrong(e, call->at, "a cast from %u lanes to %u", (unsigned)tg_dtype_of(x).lanes,
+                           (unsigned)d.lanes);
     return node(e, call->at, TG_CAST, tg_prim(e->cx, d), NULL, 1, &x);
 }
 
@@ -353,14 +363,16 @@ static tg_val shuffle(tg_elab *e, const tg_val *call)
     for (uint32_t i = 0; i < nvectors; ++i) {
         if ((kid[i] = tg_el_expr(e, &vector[i])) == NULL)
             return failed(call->at);
-        if (kid[i]->type->kind != TG_T_PRIM || kid[i]->type->dtype.code != kid[0]->type->dtype.code || kid[i]->type->dtype.bits != kid[0]->type->dtype.bits)
+        if (kid[i]->type->kind != TG_T_PRIM || kid[i]->type->dtype.code != kid[0]->type->dtype.code ||
+            kid[i]->type->dtype.bits != kid[0]->type->dtype.bits)
             return tg_el_wrong(e, vector[i].at, "the vectors of a shuffle have one element type");
     }
     for (uint32_t i = 0; i < nindices; ++i)
         if ((kid[nvectors + i] = tg_el_index(e, &index[i])) == NULL)
             return failed(call->at);
     DLDataType d = tg_dtype(kid[0]->type->dtype.code, kid[0]->type->dtype.bits, (uint16_t)nindices);
-    return node(e, call->at, TG_SHUFFLE, tg_prim(e->cx, d), (const void *)(uintptr_t)nvectors, nvectors + nindices, kid);
+    return node(e, call->at, TG_SHUFFLE, tg_prim(e->cx, d), (const void *)(uintptr_t)nvectors, nvectors + nindices,
+                kid);
 }
 
 static tg_val let_of(tg_elab *e, const tg_syn *at, const tg_val *var, const tg_val *value, const tg_node *body)
@@ -396,7 +408,10 @@ static tg_val limit(tg_elab *e, const tg_val *call)
         return failed(call->at);
     bool low = call->w.word->arg == 1;
     if (tg_is_float(d)) {
-        double max = d.code == kDLBfloat ? 3.3895313892515355e38 : d.bits == 16 ? 65504 : d.bits == 32 ? 3.4028234663852886e38 : 1.7976931348623157e308;
+        double max = d.code == kDLBfloat ? 3.3895313892515355e38
+                     : d.bits == 16      ? 65504
+                     : d.bits == 32      ? 3.4028234663852886e38
+                                         : 1.7976931348623157e308;
         max = call->w.word->arg == 2 ? (double)INFINITY : max;
         return tg_el_of_expr(call->at, tg_float(e->cx, d, low ? -max : max));
     }
@@ -450,7 +465,8 @@ static bool take(tg_elab *e, const tg_val *call, uint32_t count, const tg_val **
     if (!take_dtype(e, call, all, &n, &type))
         return false;
     if (n != count) {
-        tg_el_error(e, call->at, "%s takes %u argument%s, %u given", call->name->text, (unsigned)count, count == 1 ? "" : "s", (unsigned)n);
+        tg_el_error(e, call->at, "%s takes %u argument%s, %u given", call->name->text, (unsigned)count,
+                    count == 1 ? "" : "s", (unsigned)n);
         return false;
     }
     memcpy(arg, all, count * sizeof arg[0]);
@@ -525,7 +541,8 @@ static tg_val call_word(tg_elab *e, const tg_syn *at, const tg_val *callee, cons
     case TG_W_INTRIN: return intrinsic(e, &call, intrin_by_id(e, word->arg));
     case TG_W_LLVM: return call_llvm(e, &call);
     case TG_W_CALL_INTRIN: return call_intrin(e, &call);
-    case TG_W_VAR: return n == 1 ? of_type(at, tg_el_result_type(e, &call.u.item[0])) : tg_el_wrong(e, at, "T.var takes a type");
+    case TG_W_VAR:
+        return n == 1 ? of_type(at, tg_el_result_type(e, &call.u.item[0])) : tg_el_wrong(e, at, "T.var takes a type");
     case TG_W_LET_NAME:
         if (n == 3)
             return let_of(e, at, &call.u.item[0], &call.u.item[1], tg_el_expr(e, &call.u.item[2]));
@@ -551,15 +568,19 @@ static tg_val access_ptr(tg_elab *e, const tg_val *call, const tg_buffer *b)
         extent = extent == NULL ? dim : tg_bin(e->cx, TG_MUL, extent, dim);
     }
     if (slot[0]->kind == TG_VAL_STR)
-        rw = (strchr(slot[0]->u.name->text, 'r') != NULL ? 1 : 0) + (strchr(slot[0]->u.name->text, 'w') != NULL ? 2 : 0);
+        rw = (strchr(slot[0]->u.name->text, 'r') != NULL) + 2 * (strchr(slot[0]->u.name->text, 'w') != NULL);
     else if (!tg_el_int(e, slot[0], "access_mask", &rw))
         return failed(call->at);
-    const tg_node *offset = slot[3] != NULL ? tg_el_index(e, slot[3]) : b->elem_offset != NULL ? b->elem_offset : tg_int(e->cx, TG_INT32, 0);
+    const tg_node *offset = slot[3] != NULL          ? tg_el_index(e, slot[3])
+                            : b->elem_offset != NULL ? b->elem_offset
+                                                     : tg_int(e->cx, TG_INT32, 0);
     if (offset == NULL || (slot[4] != NULL && extent == NULL))
         return failed(call->at);
-    const tg_node *arg[5] = { tg_call(e->cx, "type_annotation", tg_prim(e->cx, b->dtype), 0, NULL), tg_var_ref(e->cx, b->data), offset,
-                              extent != NULL ? extent : tg_int(e->cx, TG_INT32, 1), tg_int(e->cx, TG_INT32, rw) };
-    return tg_el_of_expr(call->at, tg_node_at(e->cx, tg_call(e->cx, "tvm_access_ptr", NULL, 5, arg), tg_el_span(e, call->at)));
+    const tg_node *arg[5] = { tg_call(e->cx, "type_annotation", tg_prim(e->cx, b->dtype), 0, NULL),
+                              tg_var_ref(e->cx, b->data), offset, extent != NULL ? extent : tg_int(e->cx, TG_INT32, 1),
+                              tg_int(e->cx, TG_INT32, rw) };
+    return tg_el_of_expr(call->at,
+                         tg_node_at(e->cx, tg_call(e->cx, "tvm_access_ptr", NULL, 5, arg), tg_el_span(e, call->at)));
 }
 
 static tg_val call_method(tg_elab *e, const tg_syn *at, const tg_val *callee, const tg_val *arg, uint32_t n)

@@ -73,9 +73,11 @@ const tg_node *tg_el_cast(tg_elab *e, const tg_node *a, DLDataType d)
     if (tg_dtype_eq(d, tg_dtype_of(a)))
         return a;
     if (a->kind == TG_INT)
-        return tg_is_float(d) ? tg_float(e->cx, d, (double)a->u.i) : tg_int(e->cx, d, tg_is_bool(d) ? a->u.i != 0 : a->u.i);
+        return tg_is_float(d) ? tg_float(e->cx, d, (double)a->u.i)
+                              : tg_int(e->cx, d, tg_is_bool(d) ? a->u.i != 0 : a->u.i);
     if (a->kind == TG_FLOAT && (tg_is_float(d) || fabs(a->u.f) < 9e18))
-        return tg_is_float(d) ? tg_float(e->cx, d, a->u.f) : tg_int(e->cx, d, tg_is_bool(d) ? a->u.f != 0 : (int64_t)a->u.f);
+        return tg_is_float(d) ? tg_float(e->cx, d, a->u.f)
+                              : tg_int(e->cx, d, tg_is_bool(d) ? a->u.f != 0 : (int64_t)a->u.f);
     return tg_node_new(e->cx, TG_CAST, a->span, tg_prim(e->cx, d), NULL, 1, &a);
 }
 
@@ -114,7 +116,8 @@ const tg_node *tg_el_cond(tg_elab *e, const tg_val *v)
     const tg_node *a = tg_el_expr(e, v);
     if (a == NULL || (is_scalar_or_vector(a) && tg_is_bool(tg_dtype_of(a))))
         return a;
-    tg_el_error(e, v->at, "a condition must be bool, this is %s", a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, tg_dtype_of(a)) : "no scalar");
+    tg_el_error(e, v->at, "a condition must be bool, this is %s",
+                a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, tg_dtype_of(a)) : "no scalar");
     return NULL;
 }
 
@@ -134,7 +137,8 @@ const tg_node *tg_el_index(tg_elab *e, const tg_val *v)
     }
     const tg_node *a = tg_el_expr(e, v);
     if (a != NULL && (!is_scalar_or_vector(a) || !tg_is_int(tg_dtype_of(a)))) {
-        tg_el_error(e, v->at, "expected an integer, this is %s", a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, tg_dtype_of(a)) : "a pointer");
+        tg_el_error(e, v->at, "expected an integer, this is %s",
+                    a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, tg_dtype_of(a)) : "a pointer");
         return NULL;
     }
     return a;
@@ -171,7 +175,9 @@ static bool common_type(DLDataType a, DLDataType b, DLDataType *out)
 
 static const char *type_text(tg_elab *e, const tg_node *a)
 {
-    return a->type->kind == TG_T_PRIM ? tg_dtype_text(e->cx, a->type->dtype) : a->type->kind == TG_T_PTR ? "handle" : "void";
+    return a->type->kind == TG_T_PRIM  ? tg_dtype_text(e->cx, a->type->dtype)
+           : a->type->kind == TG_T_PTR ? "handle"
+                                       : "void";
 }
 
 bool tg_el_is_handle(const tg_type *t)
@@ -184,8 +190,8 @@ bool tg_el_agree(tg_elab *e, const tg_syn *at, const tg_node **a, const tg_node 
     if ((*a)->type == (*b)->type || (tg_el_is_handle((*a)->type) && tg_el_is_handle((*b)->type)))
         return true;
     DLDataType da = tg_dtype_of(*a), db = tg_dtype_of(*b), d;
-    bool good = is_scalar_or_vector(*a) && is_scalar_or_vector(*b) && (da.lanes == db.lanes || da.lanes == 1 || db.lanes == 1)
-                && common_type(da, db, &d);
+    bool good = is_scalar_or_vector(*a) && is_scalar_or_vector(*b) &&
+                (da.lanes == db.lanes || da.lanes == 1 || db.lanes == 1) && common_type(da, db, &d);
     if (!good) {
         tg_el_error(e, at, "operands of types %s and %s do not go together", type_text(e, *a), type_text(e, *b));
         return false;
@@ -314,7 +320,8 @@ static tg_val python_binary(tg_elab *e, const tg_syn *at, enum tg_op op, const t
         return of_bool(at, compare(op, number_f(a), number_f(b)));
     if (floats || op == TG_OP_DIV) {
         double f;
-        return python_floats(op, number_f(a), number_f(b), &f) ? of_float(at, f) : tg_el_wrong(e, at, "this cannot be computed");
+        return python_floats(op, number_f(a), number_f(b), &f) ? of_float(at, f)
+                                                               : tg_el_wrong(e, at, "this cannot be computed");
     }
     int64_t x, y, out;
     if (!tg_el_int(e, a, "an operand", &x) || !tg_el_int(e, b, "an operand", &y))
@@ -330,7 +337,9 @@ static tg_val make(tg_elab *e, const tg_syn *at, enum tg_kind kind, const tg_nod
 {
     const tg_type *type = a->type;
     if (kind >= TG_EQ && kind <= TG_OR)
-        type = a->type->kind != TG_T_PRIM || tg_dtype_of(a).lanes == 1 ? e->boolean : tg_prim(e->cx, tg_dtype(kDLUInt, 1, tg_dtype_of(a).lanes));
+        type = a->type->kind != TG_T_PRIM || tg_dtype_of(a).lanes == 1
+                   ? e->boolean
+                   : tg_prim(e->cx, tg_dtype(kDLUInt, 1, tg_dtype_of(a).lanes));
     return tg_el_of_expr(at, tg_node_new(e->cx, kind, tg_el_span(e, at), type, NULL, 2, (const tg_node *[]){ a, b }));
 }
 
@@ -350,7 +359,8 @@ static const tg_node *beside(tg_elab *e, const tg_val *literal, const tg_node *o
     return tg_el_literal(e, literal, d);
 }
 
-static bool operands(tg_elab *e, const tg_syn *at, bool adapt, const tg_val *a, const tg_val *b, const tg_node **x, const tg_node **y)
+static bool operands(tg_elab *e, const tg_syn *at, bool adapt, const tg_val *a, const tg_val *b, const tg_node **x,
+                     const tg_node **y)
 {
     *x = adapt && tg_el_is_number(a) ? NULL : tg_el_expr(e, a);
     *y = adapt && tg_el_is_number(b) ? NULL : tg_el_expr(e, b);
@@ -449,7 +459,8 @@ static bool is_truth(const tg_val *v)
 {
     if (v->kind == TG_VAL_ACCESS)
         return tg_is_bool(v->w.buf->dtype);
-    return v->kind == TG_VAL_BOOL || (v->kind == TG_VAL_EXPR && v->u.expr->type->kind == TG_T_PRIM && tg_is_bool(tg_dtype_of(v->u.expr)));
+    return v->kind == TG_VAL_BOOL ||
+           (v->kind == TG_VAL_EXPR && v->u.expr->type->kind == TG_T_PRIM && tg_is_bool(tg_dtype_of(v->u.expr)));
 }
 
 static bool is_order(enum tg_op op)

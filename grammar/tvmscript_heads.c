@@ -35,14 +35,16 @@ tg_var *tg_el_new_var(tg_elab *e, const tg_syn *target, const tg_type *type)
 
 void tg_el_bind_var(tg_elab *e, const tg_syn *target, const tg_var *var)
 {
-    tg_el_bind(e, target->u.name, tg_el_of_expr(target, tg_node_new(e->cx, TG_VAR, tg_el_span(e, target), var->type, var, 0, NULL)));
+    tg_el_bind(e, target->u.name,
+               tg_el_of_expr(target, tg_node_new(e->cx, TG_VAR, tg_el_span(e, target), var->type, var, 0, NULL)));
 }
 
 /* ---- lets ---- */
 
 void tg_el_let(tg_elab *e, const tg_syn *target, const tg_var *existing, const tg_type *type, const tg_val *value)
 {
-    const tg_node *x = type != NULL && type->kind == TG_T_PRIM ? tg_el_expr_as(e, value, type->dtype) : tg_el_expr(e, value);
+    const tg_node *x =
+        type != NULL && type->kind == TG_T_PRIM ? tg_el_expr_as(e, value, type->dtype) : tg_el_expr(e, value);
     if (x == NULL || (existing == NULL && tg_el_target(e, target) == NULL)) {
         tg_el_bind_failed(e, target);
         return;
@@ -104,9 +106,10 @@ static void allocate(tg_elab *e, const tg_syn *target, const tg_val *form, const
     tg_alloc_info *info = TG_NEW(e->cx, tg_alloc_info);
     uint32_t n;
     info->scope = e->global;
-    if (!tg_el_args(e, form, "extents dtype | scope condition annotations", slot) || !tg_el_dtype(e, slot[1], &info->dtype)
-        || (slot[2] != NULL && (info->scope = tg_el_str(e, slot[2], "scope")) == NULL)
-        || (slot[4] != NULL && (info->annotations = tg_el_attr_dict(e, slot[4])) == NULL))
+    if (!tg_el_args(e, form, "extents dtype | scope condition annotations", slot) ||
+        !tg_el_dtype(e, slot[1], &info->dtype) ||
+        (slot[2] != NULL && (info->scope = tg_el_str(e, slot[2], "scope")) == NULL) ||
+        (slot[4] != NULL && (info->annotations = tg_el_attr_dict(e, slot[4])) == NULL))
         return;
     if (slot[3] != NULL && !tg_el_is_true(e, slot[3])) {
         tg_el_error(e, slot[3]->at, "allocations with a condition are not supported");
@@ -178,7 +181,8 @@ static bool const_data(tg_elab *e, const tg_val *v, const tg_type *type, int64_t
         if (info->tensor->type->dtype.code == type->dtype.code && info->tensor->type->dtype.bits == type->dtype.bits
             && tg_type_same_shape(info->tensor->type, type))
             return true;
-        tg_el_error(e, v->at, "the constant is %s, declared as %s", tg_type_text(e->cx, info->tensor->type), tg_type_text(e->cx, type));
+        tg_el_error(e, v->at, "the constant is %s, declared as %s", tg_type_text(e->cx, info->tensor->type),
+                    tg_type_text(e->cx, type));
         return false;
     }
     if (v->kind != TG_VAL_LIST) {
@@ -209,9 +213,10 @@ static void allocate_const(tg_elab *e, const tg_syn *target, const tg_val *form,
     const tg_val *slot[5];
     tg_alloc_info *info = TG_NEW(e->cx, tg_alloc_info);
     int64_t *extent = TG_ARRAY(e->cx, int64_t, TG_MAX_NDIM), total;
-    if (!tg_el_args(e, form, "data dtype extents | annotations missing", slot) || !tg_el_dtype(e, slot[1], &info->dtype)
-        || !const_extents(e, slot[2], extent, &info->ndim, &total)
-        || (slot[3] != NULL && (info->annotations = tg_el_attr_dict(e, slot[3])) == NULL) || tg_el_target(e, target) == NULL)
+    if (!tg_el_args(e, form, "data dtype extents | annotations missing", slot) ||
+        !tg_el_dtype(e, slot[1], &info->dtype) || !const_extents(e, slot[2], extent, &info->ndim, &total) ||
+        (slot[3] != NULL && (info->annotations = tg_el_attr_dict(e, slot[3])) == NULL) ||
+        tg_el_target(e, target) == NULL)
         return;
     info->extent = extent;
     info->scope = e->global;
@@ -339,7 +344,8 @@ static void launch_thread(tg_elab *e, const tg_syn *target, const tg_val *form)
     if (var == NULL)
         loop->var = target != NULL ? tg_el_new_var(e, target, extent->type) : tg_var_new(e->cx, thread, extent->type);
     extent = tg_el_cast(e, extent, loop->var->type->dtype);
-    tg_el_open(e, tg_el_span(e, form->at), TG_FOR, loop, 2, (const tg_node *[]){ tg_int(e->cx, tg_dtype_of(extent), 0), extent });
+    tg_el_open(e, tg_el_span(e, form->at), TG_FOR, loop, 2,
+               (const tg_node *[]){ tg_int(e->cx, tg_dtype_of(extent), 0), extent });
     if (target != NULL)
         tg_el_bind_var(e, target, loop->var);
 }

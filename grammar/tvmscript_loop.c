@@ -15,7 +15,8 @@ static const tg_value *unroll_annotation(tg_elab *e, const tg_val *v, const tg_v
 {
     if (v->kind == TG_VAL_INT)
         return tg_v_with(e->cx, annotations, "pragma_unroll", tg_v_int(e->cx, (int64_t)v->u.mag));
-    return tg_v_with(e->cx, annotations, tg_el_is_true(e, v) ? "pragma_unroll" : "disable_unroll", tg_v_bool(e->cx, true));
+    return tg_v_with(e->cx, annotations, tg_el_is_true(e, v) ? "pragma_unroll" : "disable_unroll",
+                     tg_v_bool(e->cx, true));
 }
 
 static bool read_loop(tg_elab *e, const tg_val *form, loop_spec *out)
@@ -49,7 +50,8 @@ static bool read_loop(tg_elab *e, const tg_val *form, loop_spec *out)
     if (slot[5] != NULL)
         out->annotations = unroll_annotation(e, slot[5], out->annotations);
     if ((out->thread != NULL) != (out->kind == TG_FOR_THREAD)) {
-        tg_el_error(e, form->at, out->thread != NULL ? "only thread_binding has a thread" : "thread_binding needs thread=");
+        tg_el_error(e, form->at,
+                    out->thread != NULL ? "only thread_binding has a thread" : "thread_binding needs thread=");
         return false;
     }
     return true;
@@ -61,7 +63,8 @@ static loop_spec *read_loops(tg_elab *e, const tg_val *form, uint32_t *n)
     bool grid = form->kind == TG_VAL_FORM && form->w.word->id == TG_W_GRID;
     if (!grid && (form->kind != TG_VAL_FORM || form->w.word->id != TG_W_LOOP)) {
         if (form->kind != TG_VAL_ERROR)
-            tg_el_error(e, form->at, "%s is nothing to loop over", form->kind == TG_VAL_FORM ? form->name->text : tg_el_what(form));
+            tg_el_error(e, form->at, "%s is nothing to loop over",
+                        form->kind == TG_VAL_FORM ? form->name->text : tg_el_what(form));
         return NULL;
     }
     *n = grid ? form->n : 1;
@@ -77,7 +80,8 @@ static loop_spec *read_loops(tg_elab *e, const tg_val *form, uint32_t *n)
         if ((stop = tg_el_index(e, end)) == NULL)
             return NULL;
         loop[i].min = end != dim ? tg_el_index(e, &dim->u.item[0]) : tg_int(e->cx, tg_dtype_of(stop), 0);
-        if (loop[i].min == NULL || !tg_el_agree(e, dim->at, &loop[i].min, &stop) || (loop[i].extent = tg_el_extent(e, dim->at, loop[i].min, stop)) == NULL)
+        if (loop[i].min == NULL || !tg_el_agree(e, dim->at, &loop[i].min, &stop) ||
+            (loop[i].extent = tg_el_extent(e, dim->at, loop[i].min, stop)) == NULL)
             return NULL;
     }
     return loop;
@@ -104,8 +108,10 @@ static void open_loop(tg_elab *e, const tg_syn *name, loop_spec *spec, const tg_
     if (spec->step != 1) {
         const tg_node *step = tg_int(cx, d, spec->step);
         loop->var = tg_el_new_var(e, name, spec->extent->type);
-        spec->extent = spec->extent->kind == TG_INT ? tg_int(cx, d, spec->extent->u.i <= 0 ? 0 : (spec->extent->u.i - 1) / spec->step + 1)
-                       : tg_bin(cx, TG_FLOORDIV, tg_bin(cx, TG_ADD, spec->extent, tg_int(cx, d, spec->step - 1)), step);
+        spec->extent =
+            spec->extent->kind == TG_INT
+                ? tg_int(cx, d, spec->extent->u.i <= 0 ? 0 : (spec->extent->u.i - 1) / spec->step + 1)
+                : tg_bin(cx, TG_FLOORDIV, tg_bin(cx, TG_ADD, spec->extent, tg_int(cx, d, spec->step - 1)), step);
         spec->min = tg_int(cx, d, 0);
         tg_el_open(e, tg_el_span(e, at), TG_FOR, loop, 2, (const tg_node *[]){ spec->min, spec->extent });
         const tg_node *value = tg_bin(cx, TG_ADD, min, tg_bin(cx, TG_MUL, tg_var_ref(cx, loop->var), step));
@@ -126,7 +132,8 @@ void tg_el_loop(tg_elab *e, const tg_syn *s)
     loop_spec *spec = read_loops(e, &form, &n);
     bool many = target->kind == TG_SYN_TUPLE || target->kind == TG_SYN_LIST;
     if (spec != NULL && n != (many ? target->nkids : 1)) {
-        tg_el_error(e, target, "%u loop%s, %u name%s", (unsigned)n, n == 1 ? "" : "s", many ? (unsigned)target->nkids : 1u, many && target->nkids != 1 ? "s" : "");
+        tg_el_error(e, target, "%u loop%s, %u name%s", (unsigned)n, n == 1 ? "" : "s",
+                    many ? (unsigned)target->nkids : 1u, many && target->nkids != 1 ? "s" : "");
         spec = NULL;
     }
     if (spec == NULL) {

@@ -13,10 +13,9 @@ static void set_family(tg_elab *e, const char *alias, enum tg_family family)
 
 static void import(tg_elab *e, const tg_name *module, const tg_name *alias)
 {
-    static const struct { const char *module; enum tg_family family; } known[] = {
-        { "tir", TG_FAMILY_T }, { "tirx", TG_FAMILY_T }, { "ty", TG_FAMILY_T }, { "ir", TG_FAMILY_I }, { "relax", TG_FAMILY_R },
-        { "tvm", TG_FAMILY_TVM }
-    };
+    static const struct { const char *module; enum tg_family family;
+    } known[] = { { "tir", TG_FAMILY_T }, { "tirx", TG_FAMILY_T },  { "ty", TG_FAMILY_T },
+                  { "ir", TG_FAMILY_I },  { "relax", TG_FAMILY_R }, { "tvm", TG_FAMILY_TVM } };
     for (size_t i = 0; i < TG_COUNT(known); ++i)
         if (tg_name_is(module, known[i].module))
             set_family(e, alias->text, known[i].family);
@@ -67,7 +66,8 @@ static void define_names(tg_elab *e, const tg_syn *root)
 
 tg_val tg_el_quoted(tg_elab *e, const tg_val *text)
 {
-    tg_script sub = { .cx = e->cx, .src = tg_source_add(e->cx, "a quoted shape", text->u.name->text, text->u.name->len) };
+    tg_script sub = { .cx = e->cx,
+                      .src = tg_source_add(e->cx, "a quoted shape", text->u.name->text, text->u.name->len) };
     TG_PUSH(e->cx, sub.indents, 0);
     bool good = tg_script_read(&sub);
     const tg_syn *s = good ? tg_syn_first(sub.file) : NULL;
@@ -90,8 +90,10 @@ tg_val tg_el_quoted(tg_elab *e, const tg_val *text)
 static void look_ahead(tg_elab *e, const tg_syn *suite)
 {
     for (TG_EACH_KID(s, suite)) {
-        const tg_syn *target = s->kind == TG_SYN_ASSIGN ? tg_syn_first(s) : NULL, *value = target != NULL ? s->last : NULL;
-        if (value == NULL || target->kind != TG_SYN_NAME || value->kind != TG_SYN_CALL || tg_syn_first(value)->kind != TG_SYN_ATTR)
+        const tg_syn *target = s->kind == TG_SYN_ASSIGN ? tg_syn_first(s) : NULL,
+                     *value = target != NULL ? s->last : NULL;
+        if (value == NULL || target->kind != TG_SYN_NAME || value->kind != TG_SYN_CALL ||
+            tg_syn_first(value)->kind != TG_SYN_ATTR)
             continue;
         const tg_syn *callee = tg_syn_first(value);
         DLDataType d;
@@ -322,7 +324,8 @@ static void class_statement(tg_elab *e, result *r, const tg_syn *s)
         return;
     if (v.kind == TG_VAL_FORM && v.w.word->id == TG_W_MODULE_ATTRS)
         module_attrs(e, r, &v);
-    else if (v.kind != TG_VAL_FORM || v.w.word->id != TG_W_GLOBAL_INFOS)      /* those name devices, which one CPU has no use for */
+    else if (v.kind != TG_VAL_FORM ||
+             v.w.word->id != TG_W_GLOBAL_INFOS) /* those name devices, which one CPU has no use for */
         tg_el_error(e, s, "a module holds functions and I.module_attrs");
 }
 
@@ -330,8 +333,9 @@ static void class(tg_elab *e, result *r, const tg_syn *s)
 {
     for (TG_EACH_KID(d, tg_syn_first(s))) {
         tg_val v = tg_el_value(e, d);
-        bool known = (v.kind == TG_VAL_WORD || v.kind == TG_VAL_FORM)
-                     && (v.w.word->id == TG_W_IR_MODULE || (v.w.word->id == TG_W_PRIM_FUNC && v.w.word->family == TG_FAMILY_TVM));
+        bool known =
+            (v.kind == TG_VAL_WORD || v.kind == TG_VAL_FORM) &&
+            (v.w.word->id == TG_W_IR_MODULE || (v.w.word->id == TG_W_PRIM_FUNC && v.w.word->family == TG_FAMILY_TVM));
         if (!known && v.kind != TG_VAL_ERROR)
             tg_el_error(e, d, "this decorator is not supported: expected I.ir_module");
         e->old = e->old || (known && v.w.word->family == TG_FAMILY_TVM);

@@ -27,7 +27,8 @@ void tg_el_open(tg_elab *e, tg_span span, enum tg_kind kind, const void *payload
 
 static const tg_node *with_body(tg_elab *e, const tg_el_item *head, const tg_node *body)
 {
-    const tg_buffer *alias = head->pointer != NULL ? tg_map_get(&e->pointer_buffer, (uint64_t)head->pointer->id + 1) : NULL;
+    const tg_buffer *alias =
+        head->pointer != NULL ? tg_map_get(&e->pointer_buffer, (uint64_t)head->pointer->id + 1) : NULL;
     if (alias != NULL)                  /* p[i] was used: its buffer is declared where p is */
         body = tg_node_new(e->cx, TG_DECL_BUFFER, head->span, NULL, alias, 1, &body);
     const tg_node **kid = TG_TEMP_ARRAY(e->cx, const tg_node *, head->n + 1);
@@ -252,7 +253,8 @@ static void expression(tg_elab *e, const tg_syn *s)
 static void if_stmt(tg_elab *e, const tg_syn *s)
 {
     uint32_t branches = s->nkids / 2;
-    const tg_node **cond = TG_TEMP_ARRAY(e->cx, const tg_node *, branches), **then = TG_TEMP_ARRAY(e->cx, const tg_node *, branches);
+    const tg_node **cond = TG_TEMP_ARRAY(e->cx, const tg_node *, branches),
+                  **then = TG_TEMP_ARRAY(e->cx, const tg_node *, branches);
     const tg_syn *kid = tg_syn_first(s);
     bool good = true;
     for (uint32_t i = 0; i < branches; ++i, kid = kid->next->next) {
@@ -314,7 +316,8 @@ static void return_stmt(tg_elab *e, const tg_syn *s)
     tg_val zero = { .kind = TG_VAL_INT, .at = s }, v = s->nkids > 0 ? tg_el_value(e, s->last) : zero;
     if (v.kind == TG_VAL_NONE)
         v = zero;
-    const tg_node *x = e->ret != NULL && e->ret->kind == TG_T_PRIM ? tg_el_expr_as(e, &v, e->ret->dtype) : tg_el_expr(e, &v);
+    const tg_node *x =
+        e->ret != NULL && e->ret->kind == TG_T_PRIM ? tg_el_expr_as(e, &v, e->ret->dtype) : tg_el_expr(e, &v);
     if (x == NULL)
         return;
     x = tg_node_at(e->cx, tg_call1(e->cx, "ret", x), tg_el_span(e, s));

@@ -140,8 +140,9 @@ enum { EXACT_POWER = 22 };
 /* Both are exact doubles, so one operation rounds correctly. */
 static bool short_decimal(uint64_t digits, long exponent, double *out)
 {
-    static const double power[EXACT_POWER + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
-                                                   1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    static const double power[EXACT_POWER + 1] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     if (digits >> 53 != 0 || exponent < -EXACT_POWER || exponent > EXACT_POWER)
         return false;
     *out = exponent < 0 ? (double)digits / power[-exponent] : (double)digits * power[exponent];
@@ -401,7 +402,8 @@ bool tg_script_metadata(tg_script *p, tg_span at, const char *text, size_t n)
         return false;
     }
     const char *s = p->src->text;
-    while (p->at < p->src->size && (s[p->at] == ' ' || s[p->at] == '\t' || s[p->at] == '\r' || s[p->at] == '\n' || s[p->at] == ','))
+    while (p->at < p->src->size &&
+           (s[p->at] == ' ' || s[p->at] == '\t' || s[p->at] == '\r' || s[p->at] == '\n' || s[p->at] == ','))
         ++p->at;
     if (p->at == p->src->size || s[p->at] != ')') {
         fail_at(p, (tg_span){ at.file, p->at, p->at }, "expected ')' after the metadata");

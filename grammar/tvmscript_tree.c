@@ -213,7 +213,8 @@ tg_syn *tg_syn_param(tg_script *p, tg_span at, const tg_name *name, tg_syn *type
     return s;
 }
 
-tg_syn *tg_syn_def(tg_script *p, tg_span at, const tg_name *name, tg_syn *decorators, tg_syn *params, tg_syn *ret, tg_syn *suite)
+tg_syn *tg_syn_def(tg_script *p, tg_span at, const tg_name *name, tg_syn *decorators, tg_syn *params, tg_syn *ret,
+                   tg_syn *suite)
 {
     if (decorators->nkids > 0)
         at.begin = decorators->last->next->begin - 1;       /* the @ before the first */
@@ -244,11 +245,13 @@ tg_syn *tg_syn_if(tg_script *p, tg_span at, tg_syn *cond, tg_syn *suite, tg_syn 
 const char *tg_op_text(enum tg_op op)
 {
     static const char *const text[] = {
-        [TG_OP_NONE] = "", [TG_OP_OR] = "or", [TG_OP_AND] = "and", [TG_OP_LT] = "<", [TG_OP_LE] = "<=", [TG_OP_GT] = ">",
-        [TG_OP_GE] = ">=", [TG_OP_EQ] = "==", [TG_OP_NE] = "!=", [TG_OP_BITOR] = "|", [TG_OP_BITXOR] = "^",
-        [TG_OP_BITAND] = "&", [TG_OP_SHL] = "<<", [TG_OP_SHR] = ">>", [TG_OP_ADD] = "+", [TG_OP_SUB] = "-", [TG_OP_MUL] = "*",
-        [TG_OP_DIV] = "/", [TG_OP_FLOORDIV] = "//", [TG_OP_FLOORMOD] = "%", [TG_OP_MATMUL] = "@", [TG_OP_POW] = "**",
-        [TG_OP_NOT] = "not", [TG_OP_NEG] = "-", [TG_OP_POS] = "+", [TG_OP_INVERT] = "~"
+        [TG_OP_NONE] = "",    [TG_OP_OR] = "or",   [TG_OP_AND] = "and",     [TG_OP_LT] = "<",
+        [TG_OP_LE] = "<=",    [TG_OP_GT] = ">",    [TG_OP_GE] = ">=",       [TG_OP_EQ] = "==",
+        [TG_OP_NE] = "!=",    [TG_OP_BITOR] = "|", [TG_OP_BITXOR] = "^",    [TG_OP_BITAND] = "&",
+        [TG_OP_SHL] = "<<",   [TG_OP_SHR] = ">>",  [TG_OP_ADD] = "+",       [TG_OP_SUB] = "-",
+        [TG_OP_MUL] = "*",    [TG_OP_DIV] = "/",   [TG_OP_FLOORDIV] = "//", [TG_OP_FLOORMOD] = "%",
+        [TG_OP_MATMUL] = "@", [TG_OP_POW] = "**",  [TG_OP_NOT] = "not",     [TG_OP_NEG] = "-",
+        [TG_OP_POS] = "+",    [TG_OP_INVERT] = "~"
     };
     return text[op];
 }

@@ -198,7 +198,8 @@ bool tg_el_args(tg_elab *e, const tg_val *form, const char *names, const tg_val 
             if (v->key != NULL)
                 tg_el_error(e, v->at, "%s has no parameter '%s'", form->name->text, v->key->text);
             else
-                tg_el_error(e, v->at, "%s takes %u argument%s at most", form->name->text, (unsigned)all, all == 1 ? "" : "s");
+                tg_el_error(e, v->at, "%s takes %u argument%s at most", form->name->text, (unsigned)all,
+                            all == 1 ? "" : "s");
             return false;
         }
         if (slot[k] != NULL) {
@@ -349,7 +350,8 @@ static tg_val family_member(tg_elab *e, const tg_syn *s, enum tg_family family, 
 {
     const tg_word *word = tg_el_word(e, family, name);
     DLDataType d;
-    if (word == NULL && family == TG_FAMILY_T && tg_dtype_parse(name->text, name->len, &d) && d.code != kDLOpaqueHandle) {
+    if (word == NULL && family == TG_FAMILY_T && tg_dtype_parse(name->text, name->len, &d) &&
+        d.code != kDLOpaqueHandle) {
         tg_val v = plain(TG_VAL_TYPE, s);
         v.u.type = tg_prim(e->cx, d);
         return v;
@@ -372,7 +374,8 @@ static tg_val member_value(tg_elab *e, const tg_syn *s, const tg_val *object)
         return family_member(e, s, object->u.family, name);
     case TG_VAL_WORD:
         if (object->w.word->id == TG_W_OTHER)
-            return family_member(e, s, object->w.word->family, tg_internf(e->cx, "%s.%s", object->name->text, name->text));
+            return family_member(e, s, object->w.word->family,
+                                 tg_internf(e->cx, "%s.%s", object->name->text, name->text));
         return tg_el_wrong(e, s, "%s has no member '%s'", object->name->text, name->text);
     case TG_VAL_GLOBALS: {
         tg_val v = plain(TG_VAL_GLOBAL, s);

@@ -42,7 +42,7 @@ static void arguments(tg_emit *e, const tg_node *n, uint32_t from)
 {
     for (uint32_t i = from; i < n->nkids; ++i) {
         if (i > from)
-            tg_puts(e->to, ", ");
+            c_comma(e);
         c_assigned(e, n->kid[i], tg_dtype_of(n->kid[i]));
     }
     tg_putc(e->to, ')');
@@ -162,7 +162,7 @@ static void bit_operation(tg_emit *e, const tg_node *n, const char *op, int prec
     if (cast)
         cast_open(e, d, n->span);
     c_operand(e, n->kid[0], n->kid[1], C_UNARY);
-    tg_printf(e->to, " %s ", op);
+    c_operator(e, op);
     c_operand(e, n->kid[1], n->kid[0], C_UNARY);
     if (cast)
         tg_putc(e->to, ')');
@@ -336,7 +336,7 @@ void c_call_function(tg_emit *e, const tg_node *n)
     tg_printf(e->to, "%s(", to != NULL ? to->name->text : n->kid[0]->u.name->text);
     for (uint32_t i = 1; i < n->nkids; ++i) {
         if (i > 1)
-            tg_puts(e->to, ", ");
+            c_comma(e);
         argument(e, n->kid[i], to != NULL ? to->f->param[i - 1] : NULL, x != NULL && i - 1 < x->nargs ? &x->arg[i - 1] : NULL);
     }
     tg_putc(e->to, ')');

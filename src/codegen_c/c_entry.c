@@ -44,7 +44,7 @@ void c_put_entry(tg_emit *e)
     entry_names x = name_entry(e);
     const char *p = e->prefix;
     e->need |= C_STDDEF;
-    tg_printf(e->to, "\nint32_t %s_run_with_workspace(const struct %s_inputs *%s, const struct %s_outputs *%s, void *%s)\n{\n", p, p,
+    tg_printf(e->to, "\nint32_t %s_run_with_workspace(const struct %s_inputs *%s,\n    const struct %s_outputs *%s, void *%s)\n{\n", p, p,
               x.inputs, p, x.outputs, x.workspace);
     tg_printf(e->to, "    if (%s == NULL || %s == NULL", x.inputs, x.outputs);
     check_members(e, x.inputs, m->nin, m->in);
@@ -125,8 +125,8 @@ static void put_packed_run(tg_emit *e)
     const c_model *m = &e->model;
     const char *p = e->prefix;
     uint32_t n = m->nin + m->nout;
-    tg_printf(e->to, "\nint32_t %s_run(TVMValue *args, int *type_codes, int num_args, TVMValue *out_ret_value, int *out_ret_tcode,\n"
-                     "    void *resource_handle)\n{\n", p);
+    tg_printf(e->to, "\nint32_t %s_run(TVMValue *args, int *type_codes, int num_args,\n"
+                     "    TVMValue *out_ret_value, int *out_ret_tcode, void *resource_handle)\n{\n", p);
     tg_puts(e->to, "#ifndef TIRGEN_NO_CHECKS\n");
     put_expected(e);
     tg_printf(e->to, "    const int32_t status = tirgen_rt_check_args(\"%s_run\", args, type_codes, num_args, expected, %u);\n", p, n);

@@ -49,6 +49,35 @@ static void close_bracket(tg_emit *e, bool open)
         tg_putc(e->to, ')');
 }
 
+/* ---- long lines ---- */
+
+enum { LONG_LINE = 88 };
+
+static void next_line(tg_emit *e)
+{
+    tg_putc(e->to, '\n');
+    e->line = e->to->n;
+    tg_indent(e->to, e->level + 2);
+}
+
+void c_operator(tg_emit *e, const char *op)
+{
+    if (e->to->n - e->line > LONG_LINE)
+        next_line(e);
+    else
+        tg_putc(e->to, ' ');
+    tg_printf(e->to, "%s ", op);
+}
+
+void c_comma(tg_emit *e)
+{
+    tg_putc(e->to, ',');
+    if (e->to->n - e->line > LONG_LINE)
+        next_line(e);
+    else
+        tg_putc(e->to, ' ');
+}
+
 /* ---- operands ---- */
 
 static bool is_literal(const tg_node *n)
@@ -141,7 +170,7 @@ static void infix(tg_emit *e, const tg_node *n, int outer)
     for (uint32_t i = 0; i < length && !e->failed; ++i) {
         const tg_node *x = chain[i], *right = x->kid[1];
         const char *op = x->kind == TG_ADD || x->kind == TG_SUB ? sign_of(x, &right, e) : binary[x->kind].text;
-        tg_printf(e->to, " %s ", op);
+        c_operator(e, op);
         right_operand(e, right, x->kid[0], outer_for(x, right, prec + 1));
         e->budget -= e->budget > 0;
     }
@@ -191,7 +220,7 @@ static void modular(tg_emit *e, const tg_node *n, DLDataType as, int outer)
         const tg_node *right = n->kid[1];
         const char *op = n->kind == TG_MUL ? "*" : sign_of(n, &right, e);
         modular(e, n->kid[0], as, prec);
-        tg_printf(e->to, " %s ", op);
+        c_operator(e, op);
         modular(e, right, as, prec + 1);
         close_bracket(e, open);
     } else {
@@ -222,7 +251,7 @@ static void unwrapped(tg_emit *e, const tg_node *n, int outer)
     const tg_node *right = n->kid[1];
     const char *op = n->kind == TG_MUL ? "*" : sign_of(n, &right, e);
     unwrapped(e, n->kid[0], prec);
-    tg_printf(e->to, " %s ", op);
+    c_operator(e, op);
     unwrapped(e, right, prec + 1);
     close_bracket(e, open);
     c_leave(e);
@@ -262,7 +291,7 @@ static void plain_division(tg_emit *e, const tg_node *n, const char *op, int out
         tg_putc(e->to, '(');
     }
     c_operand(e, n->kid[0], n->kid[1], C_MUL);
-    tg_printf(e->to, " %s ", op);
+    c_operator(e, op);
     right_operand(e, n->kid[1], n->kid[0], C_MUL + 1);
     if (cast)
         tg_putc(e->to, ')');
@@ -314,7 +343,7 @@ static void division(tg_emit *e, const tg_node *n, int outer)
         cast_open(e, d, n->span);
     tg_printf(e->to, "%s(", c_helper(e, helper[n->kind - TG_DIV], wide, wide));
     c_assigned(e, n->kid[0], wide);
-    tg_puts(e->to, ", ");
+    c_comma(e);
     c_assigned(e, n->kid[1], wide);
     tg_putc(e->to, ')');
     close_bracket(e, open);
@@ -352,9 +381,9 @@ static void extreme(tg_emit *e, const tg_node *n, int outer)
         c_operand(e, a, b, C_SHIFT);
         tg_puts(e->to, n->kind == TG_MIN ? " < " : " > ");
         c_operand(e, b, a, C_SHIFT);
-        tg_puts(e->to, " ? ");
+        c_operator(e, "?");
         c_operand(e, a, b, C_OR);
-        tg_puts(e->to, " : ");
+        c_operator(e, ":");
         c_operand(e, b, a, C_OR);
         close_bracket(e, open);
         return;
@@ -364,7 +393,7 @@ static void extreme(tg_emit *e, const tg_node *n, int outer)
         cast_open(e, d, n->span);
     tg_printf(e->to, "%s(", c_helper(e, n->kind == TG_MIN ? C_H_MIN : C_H_MAX, wide, wide));
     c_assigned(e, a, wide);
-    tg_puts(e->to, ", ");
+    c_comma(e);
     c_assigned(e, b, wide);
     tg_putc(e->to, ')');
     close_bracket(e, open);
@@ -375,9 +404,9 @@ static void choice(tg_emit *e, const tg_node *n, int outer)
 {
     bool open = open_bracket(e, C_TERNARY, outer);
     c_expr(e, n->kid[0], C_OR);
-    tg_puts(e->to, " ? ");
+    c_operator(e, "?");
     c_operand(e, n->kid[1], n->kid[2], C_OR);
-    tg_puts(e->to, " : ");
+    c_operator(e, ":");
     c_operand(e, n->kid[2], n->kid[1], C_TERNARY);
     close_bracket(e, open);
 }

@@ -48,9 +48,12 @@ static const char *shape_text(tg_emit *e, const tg_buffer *b)
     return tg_text_z(&t);
 }
 
-static bool is_scratch(const c_fn *fn, uint32_t i)
+/* Memory that is neither input nor output. */
+static bool is_scratch(const tg_emit *e, const c_fn *fn, uint32_t i)
 {
     const tg_buffer *b = fn->f->buffer == NULL ? NULL : fn->f->buffer[i];
+    if (fn->is_main)
+        return i >= e->model.nin + e->model.nout;
     return b != NULL && i + 1 == fn->f->nparams && tg_name_is(b->name, "workspace") && b->ndim == 1 && b->dtype.bits == 8;
 }
 
@@ -62,7 +65,7 @@ static void add_shapes(paragraph *p, const c_fn *fn)
     for (int out = 0; out < 2; ++out) {
         for (uint32_t i = 0; i < fn->f->nparams; ++i) {
             const tg_buffer *b = fn->f->buffer == NULL ? NULL : fn->f->buffer[i];
-            if (b == NULL || is_scratch(fn, i) || c_var_of(e, fn->f->param[i])->stored != (out == 1))
+            if (b == NULL || is_scratch(e, fn, i) || c_var_of(e, fn->f->param[i])->stored != (out == 1))
                 continue;
             if (out == 1 && count[1] == 0)
                 add_piece(p, count[0] > 0 ? 1 : gap, "->", 2);

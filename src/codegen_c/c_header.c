@@ -104,25 +104,29 @@ static void put_structs(tg_emit *e, bool typed)
 
 static void put_run(tg_emit *e)
 {
-    const char *p = e->prefix;
+    const char *p = e->prefix, *m = e->macro;
     if (e->opt->interface_api == TG_INTERFACE_PACKED) {
-        tg_puts(e->to, "\n/**\n * Run the model in its static workspace, called by the packed convention: a DLTensor for each input, then for each\n"
-                       " * output. Not re-entrant.\n"
-                       " * @return 0, or a status with its text in TVMGetLastError(): 0x800 the number of arguments, 0x801 the kind, dtype,\n"
-                       " *         rank or shape of one, 0x803 a tensor that is not compact, not aligned or has no data.\n */\n");
-        tg_printf(e->to, "int32_t %s_run(TVMValue *args, int *type_codes, int num_args, TVMValue *out_ret_value, int *out_ret_tcode,\n"
-                         "    void *resource_handle);\n", p);
+        tg_puts(e->to, "\n/**\n * Run the model in its static workspace, called by the packed convention: a DLTensor for each\n"
+                       " * input, then for each output. Not re-entrant.\n"
+                       " * @return 0, or a status with its text in TVMGetLastError(): 0x800 the number of arguments, 0x801\n"
+                       " *         the kind, dtype, rank or shape of one, 0x803 a tensor that is not compact, not aligned or\n"
+                       " *         has no data.\n */\n");
+        tg_printf(e->to, "int32_t %s_run(TVMValue *args, int *type_codes, int num_args,\n"
+                         "    TVMValue *out_ret_value, int *out_ret_tcode, void *resource_handle);\n", p);
     } else {
         tg_puts(e->to, "\n/**\n * Run the model in its static workspace. Not re-entrant.\n"
-                       " * The structs are only read; inputs are not changed. Inputs and outputs must not overlap.\n");
-        tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT.\n */\n", e->macro);
+                       " * The structs are only read. Outputs overlap neither each other nor inputs.\n");
+        tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT.\n */\n", m);
         tg_printf(e->to, "int32_t %s_run(struct %s_inputs *inputs, struct %s_outputs *outputs);\n", p, p, p);
     }
-    tg_puts(e->to, "\n/**\n * Run the model in a workspace of the caller. Re-entrant: calls with different workspaces and outputs may run at once.\n");
-    tg_printf(e->to, " * @param workspace  %s_WORKSPACE_SIZE bytes aligned to %s_WORKSPACE_ALIGN; their contents do not matter before\n"
-                     " *                   and after the call%s.\n", e->macro, e->macro, e->model.workspace_bytes == 0 ? "; this model needs none" : "");
-    tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT: a pointer is NULL or the workspace is not aligned.\n */\n", e->macro);
-    tg_printf(e->to, "int32_t %s_run_with_workspace(const struct %s_inputs *inputs, const struct %s_outputs *outputs, void *workspace);\n", p, p, p);
+    tg_puts(e->to, "\n/**\n * Run the model in a workspace of the caller. Re-entrant: calls with different workspaces and\n"
+                   " * outputs may run at once.\n");
+    if (e->model.workspace_bytes > 0)
+        tg_printf(e->to, " * @param workspace  %s_WORKSPACE_SIZE bytes, aligned to\n *                   %s_WORKSPACE_ALIGN; contents do not matter.\n", m, m);
+    else
+        tg_puts(e->to, " * @param workspace  May be NULL: this model needs none.\n");
+    tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT: a pointer is NULL or the workspace\n *         is not aligned.\n */\n", m);
+    tg_printf(e->to, "int32_t %s_run_with_workspace(const struct %s_inputs *inputs,\n    const struct %s_outputs *outputs, void *workspace);\n", p, p, p);
 }
 
 static void put_model(tg_emit *e)

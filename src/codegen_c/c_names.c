@@ -115,6 +115,9 @@ static const char *shorten(tg_emit *e, char *name, size_t n, const char *whole, 
         return name;
     uint64_t h = tg_hash(whole, whole_n, 0);
     size_t kept = KEPT;
+    while (kept > KEPT / 2 && name[kept] != '_')        /* whole words, where they are short enough */
+        --kept;
+    kept = kept > KEPT / 2 ? kept : KEPT;
     while (kept > 1 && name[kept - 1] == '_')
         --kept;
     return tg_format(e->cx, "%.*s_%08x", (int)kept, name, (unsigned)(uint32_t)(h ^ h >> 32));

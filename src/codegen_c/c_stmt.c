@@ -5,7 +5,31 @@ enum { MOST_LANES_UNROLLED = 64 };
 
 void c_line(tg_emit *e)
 {
+    e->line = e->to->n;
     tg_indent(e->to, e->level);
+}
+
+/* The right side of a declaration is printed before the new name exists, into a text of its own. */
+typedef struct aside { tg_text text; tg_text *to; size_t line; } aside;
+
+static void aside_begin(tg_emit *e, aside *a, size_t column)
+{
+    a->text = tg_text_new(e->cx);
+    a->to = e->to;
+    a->line = e->line;
+    e->to = &a->text;
+    e->line = (size_t)0 - column;               /* so many columns stand before it */
+}
+
+static void aside_end(tg_emit *e, aside *a)
+{
+    e->to = a->to;
+    e->line = a->line;
+}
+
+static size_t indentation(const tg_emit *e, const tg_var *v)
+{
+    return 4 * (size_t)e->level + 16 + v->name->len;
 }
 
 static void begin_statement(tg_emit *e)
@@ -149,20 +173,19 @@ static void vector_store(tg_emit *e, const tg_node *n)
 static void declare_scalar(tg_emit *e, const tg_var *v, const tg_node *value)
 {
     bool index = tg_is_int(v->type->dtype) && c_is_index(e, value);
+    aside right;
     c_var_of(e, v)->index = index;
     c_bind_range(e, v, value);
-    c_line(e);
-    tg_printf(e->to, "const %s ", c_type(e, v->type->dtype, value->span));
-    tg_text *to = e->to;
-    tg_text right = tg_text_new(e->cx);
-    e->to = &right;                             /* the new name is not visible in its own value */
+    const char *type = c_type(e, v->type->dtype, value->span);
+    aside_begin(e, &right, indentation(e, v));
     e->index += index;
     c_assigned(e, value, v->type->dtype);
     e->index -= index;
-    e->to = to;
-    tg_printf(to, "%s = ", name_local(e, v, "value")->text);
-    tg_putn(to, right.at, right.n);
-    tg_puts(to, ";\n");
+    aside_end(e, &right);
+    c_line(e);
+    tg_printf(e->to, "const %s %s = ", type, name_local(e, v, "value")->text);
+    tg_putn(e->to, right.text.at, right.text.n);
+    tg_puts(e->to, ";\n");
 }
 
 static void declare_vector(tg_emit *e, const tg_var *v, const tg_node *value)
@@ -199,20 +222,20 @@ static void declare_pointer(tg_emit *e, const tg_var *v, const tg_node *value)
 {
     c_var *c = c_var_of(e, v);
     const char *q = c->stored ? "" : "const ", *type = c->object == C_DATA ? c_element(e, c->elem, value->span) : object_type(c);
-    tg_text *to = e->to, right = tg_text_new(e->cx);
-    e->to = &right;
     bool from_field = tg_is_call(value, "tvm_struct_get") || tg_is_call(value, "TVMBackendAllocWorkspace");
+    aside right;
+    aside_begin(e, &right, indentation(e, v));
     if (c->object != C_DATA || from_field) {
         tg_printf(e->to, "(%s%s *)", q, type);
         c_expr(e, value, C_UNARY);
     } else {
         c_pointer(e, value, c->elem, !c->stored, C_TERNARY);
     }
-    e->to = to;
+    aside_end(e, &right);
     c_line(e);
-    tg_printf(to, "%s%s *%s = ", q, type, name_local(e, v, "pointer")->text);
-    tg_putn(to, right.at, right.n);
-    tg_puts(to, ";\n");
+    tg_printf(e->to, "%s%s *%s = ", q, type, name_local(e, v, "pointer")->text);
+    tg_putn(e->to, right.text.at, right.text.n);
+    tg_puts(e->to, ";\n");
 }
 
 static void declare(tg_emit *e, const tg_var *v, const tg_node *value)
@@ -453,19 +476,20 @@ static void for_loop(tg_emit *e, const tg_node *n)
         tg_puts(e->to, ";\n");
         mark = c_scope_open(e);                 /* the end stays declared as long as the block around */
     }
-    tg_text *to = e->to, first = tg_text_new(e->cx), limit = tg_text_new(e->cx);
-    e->to = &first;
+    aside first, limit;
+    aside_begin(e, &first, 0);
     c_index(e, n->kid[0], C_TERNARY);
-    e->to = &limit;
+    aside_end(e, &first);
+    aside_begin(e, &limit, 4 * (size_t)e->level);
     if (last == NULL)
         c_index(e, end, C_SHIFT);
-    e->to = to;
+    aside_end(e, &limit);
     const char *i = name_local(e, var, "i")->text;
     c_line(e);
-    tg_printf(to, "for (%s %s = %s; %s < %s; ++%s)", type, i, tg_text_z(&first), i, last != NULL ? last : tg_text_z(&limit), i);
+    tg_printf(e->to, "for (%s %s = %s; %s < %s; ++%s)", type, i, tg_text_z(&first.text), i, last != NULL ? last : tg_text_z(&limit.text), i);
     finish_statement(e);
     block(e, n->kid[2]);
-    tg_putc(to, '\n');
+    tg_putc(e->to, '\n');
     c_scope_close(e, mark);
 }
 

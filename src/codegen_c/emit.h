@@ -155,6 +155,7 @@ typedef struct tg_emit {
     /* while a function is printed */
     c_fn *now;
     unsigned level;             /* of indentation */
+    size_t line;                /* where the current line begins in the text */
     unsigned depth;             /* of nesting */
     unsigned budget;            /* nodes the current statement may still print */
     unsigned index;             /* > 0: inside an index or a loop bound, where no overflow can happen */
@@ -222,6 +223,8 @@ void c_scan_updates(tg_emit *e, c_fn *fn);                  /* which integer acc
 const tg_node *c_update_part(tg_emit *e, const tg_node *store);  /* A[i] = A[i] + part: the part; NULL otherwise */
 
 /* ---- c_expr.c, c_access.c, c_call.c ---- */
+void c_operator(tg_emit *e, const char *op);                    /* " op ", on a new line when this one is long */
+void c_comma(tg_emit *e);                                       /* ", " likewise */
 void c_expr(tg_emit *e, const tg_node *n, int outer);
 void c_operand(tg_emit *e, const tg_node *n, const tg_node *other, int outer);  /* of an operator whose other operand is known */
 void c_assigned(tg_emit *e, const tg_node *n, DLDataType to);   /* right side of =, an argument, a returned value */

@@ -64,7 +64,8 @@ static void put_tensor(tg_text *t, const tg_value *v, bool script, const tg_map 
 
 static void put_value(tg_text *t, const tg_value *v, bool script, const tg_map *tensors);
 
-static void put_items(tg_text *t, const tg_value *v, const char *between, bool quoted, bool script, const tg_map *tensors)
+static void put_items(tg_text *t, const tg_value *v, const char *between, bool quoted, bool script,
+                      const tg_map *tensors)
 {
     for (uint32_t i = 0; i < v->n; ++i) {
         if (i > 0)
@@ -108,7 +109,9 @@ static void put_value(tg_text *t, const tg_value *v, bool script, const tg_map *
 {
     switch ((enum tg_value_kind)v->kind) {
     case TG_V_NONE: tg_puts(t, "None"); break;
-    case TG_V_BOOL: tg_puts(t, script ? (v->i != 0 ? "T.bool(True)" : "T.bool(False)") : v->i != 0 ? "True" : "False"); break;
+    case TG_V_BOOL:
+        tg_puts(t, script ? (v->i != 0 ? "T.bool(True)" : "T.bool(False)") : v->i != 0 ? "True" : "False");
+        break;
     case TG_V_INT: put_int(t, v, script); break;
     case TG_V_FLOAT: put_float(t, v, script); break;
     case TG_V_STR: tg_put_quoted(t, v->s->text, v->s->len); break;
@@ -194,7 +197,8 @@ static void head_text(tg_tir_printer *p, const tg_node *n)
         tg_printf(t, "%s = ", tg_tir_var_text(p, n->u.var));
         tg_tir_expr(p, n->kid[0], TG_PREC_NONE);
         break;
-    case TG_ALLOCATE: case TG_ALLOC_CONST: tg_printf(t, "%s %s", tg_kind_info[n->kind].text, tg_tir_var_text(p, n->u.alloc->var)); break;
+    case TG_ALLOCATE:
+    case TG_ALLOC_CONST: tg_printf(t, "%s %s", tg_kind_info[n->kind].text, tg_tir_var_text(p, n->u.alloc->var)); break;
     case TG_DECL_BUFFER: tg_printf(t, "decl_buffer %s", tg_tir_buffer_text(p, n->u.buf)); break;
     case TG_ATTR: tg_printf(t, "attr \"%s\"", n->u.attr->key->text); break;
     case TG_BLOCK: tg_printf(t, "block \"%s\"", n->u.block->name->text); break;

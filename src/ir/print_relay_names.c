@@ -47,7 +47,7 @@ static bool stays(const char *p, bool first, bool param)
     case ':': return colon_stays(p + 1);
     case '=': return param && p[1] != '>' && p[1] != '=' && p[1] != '\0';
     case ';': return is_word(p[1]);
-    case '"': case '{': case '}': return false;
+    case '{': case '}': return false;
     case '/': return p[1] != '*';
     case '#': return p[1] != '[';
     default: return (unsigned char)*p > ' ' && *p != 0x7f;
@@ -222,7 +222,8 @@ bool tg_projection_is_name(const tg_relay_names *s, const tg_var *v, int64_t ind
     if (tg_shown_number(s, v) != 0)
         return false;
     const tg_name *whole = tg_internf(s->cx, "%s.%lld", tg_shown_name(s, v)->text, (long long)index);
-    return tg_map_get(&s->used, TG_KEY(whole)) != NULL;
+    const tg_shown *w = tg_map_get(&s->by_name, TG_KEY(whole));
+    return w != NULL && w->var != NULL;
 }
 
 uint64_t tg_constant_index(tg_relay_names *s, const tg_tensor *t)

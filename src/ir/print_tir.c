@@ -44,9 +44,11 @@ static bool add_node(tg_ctx *cx, const tg_node *n, void *user)
  * JSON stands in a Python string. */
 static void put_metadata(tg_text *t, const tensors *s)
 {
-    tg_puts(t, "metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": \\\"\\\"\n    }, \n"
+    tg_puts(t, "metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n"
+               "    {\n      \\\"type_key\\\": \\\"\\\"\n    }, \n"
                "    {\n      \\\"type_key\\\": \\\"Map\\\", \n      \\\"keys\\\": [\n        \\\"runtime.NDArray\\\"\n      ], \n"
-               "      \\\"data\\\": [2]\n    }, \n    {\n      \\\"type_key\\\": \\\"Array\\\", \n      \\\"data\\\": [");
+               "      \\\"data\\\": [2]\n    }, \n"
+               "    {\n      \\\"type_key\\\": \\\"Array\\\", \n      \\\"data\\\": [");
     for (size_t i = 0; i < s->list.n; ++i)
         tg_printf(t, "%s%zu", i > 0 ? ", " : "", i + 3);
     tg_puts(t, "]\n    }");
@@ -55,7 +57,8 @@ static void put_metadata(tg_text *t, const tensors *s)
         tg_print_blob(t, s->list.at[i]);
         tg_puts(t, "\\\"\n    }");
     }
-    tg_puts(t, "\n  ], \n  \\\"b64ndarrays\\\": [], \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.16.0\\\"}\n}\"\"\")\n");
+    tg_puts(t, "\n  ], \n  \\\"b64ndarrays\\\": [], \n"
+               "  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.16.0\\\"}\n}\"\"\")\n");
 }
 
 /* ---- signatures ---- */
@@ -70,7 +73,8 @@ static bool is_annotated(tg_ctx *cx, const tg_func *f, uint32_t i)
 {
     const tg_buffer *b = buffer_of(f, i);
     const tg_name *pointer = f->param[i]->name;
-    return b != NULL && tg_tir_is_plain(b) && f->param[i]->type == tg_ptr(cx, b->dtype, b->scope) && (pointer == b->name || pointer == NULL);
+    return b != NULL && tg_tir_is_plain(b) && f->param[i]->type == tg_ptr(cx, b->dtype, b->scope) &&
+           (pointer == b->name || pointer == NULL);
 }
 
 /* Names of buffers and scalars are the interface; those of pointers that are matched below give way to them. */
@@ -127,7 +131,8 @@ static const tg_value *param_names(tg_tir_printer *p, const tg_func *f)
     bool needed = false;
     for (uint32_t i = 0; i < f->nparams; ++i) {
         const tg_name *name = interface_name(f, i);
-        const char *shown = buffer_of(f, i) != NULL ? tg_tir_buffer_text(p, buffer_of(f, i)) : tg_tir_var_text(p, f->param[i]);
+        const char *shown =
+            buffer_of(f, i) != NULL ? tg_tir_buffer_text(p, buffer_of(f, i)) : tg_tir_var_text(p, f->param[i]);
         needed = needed || name == NULL || !tg_name_is(name, shown);
         item[i] = tg_v_str(p->cx, name != NULL ? name : tg_intern_z(p->cx, shown));
     }
@@ -202,7 +207,8 @@ static void put_func(tg_text *t, tg_ctx *cx, const tg_func *f, const tg_map *ind
 {
     tg_tir_printer p = { .cx = cx, .t = t, .tensors = index };
     const char **name = TG_ARRAY(cx, const char *, f->nparams);
-    tg_puts(t, tg_v_get(f->attrs, "global_symbol") != NULL ? "    @T.prim_func\n    def " : "    @T.prim_func(private=True)\n    def ");
+    tg_puts(t, tg_v_get(f->attrs, "global_symbol") != NULL ? "    @T.prim_func\n    def "
+                                                           : "    @T.prim_func(private=True)\n    def ");
     tg_puts(t, f->name->text);
     tg_putc(t, '(');
     name_params(&p, f, name);

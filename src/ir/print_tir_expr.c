@@ -33,10 +33,11 @@ static const char *sanitized(tg_tir_printer *p, const char *hint, const char *ot
 static bool is_reserved(const char *name)
 {
     static const char *const words[] = {
-        "T", "I", "R", "tvm", "metadata", "meta", "__tvm_meta__", "cls", "Module", "range", "float",
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
-        "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
-        "return", "try", "while", "with", "yield"
+        "T",      "I",        "R",      "tvm",   "metadata", "meta",   "__tvm_meta__", "cls",     "Module", "range",
+        "float",  "False",    "None",   "True",  "and",      "as",     "assert",       "async",   "await",  "break",
+        "class",  "continue", "def",    "del",   "elif",     "else",   "except",       "finally", "for",    "from",
+        "global", "if",       "import", "in",    "is",       "lambda", "nonlocal",     "not",     "or",     "pass",
+        "raise",  "return",   "try",    "while", "with",     "yield"
     };
     for (size_t i = 0; i < TG_COUNT(words); ++i)
         if (strcmp(words[i], name) == 0)
@@ -204,14 +205,27 @@ static void put_float(tg_tir_printer *p, const tg_node *n)
 
 /* ---- operators ---- */
 
-static const struct { const char *infix, *call; int prec; } operators[TG_NKINDS] = {
-    [TG_ADD] = { " + ", "T.Add", TG_PREC_SUM }, [TG_SUB] = { " - ", "T.Sub", TG_PREC_SUM }, [TG_MUL] = { " * ", "T.Mul", TG_PREC_TERM },
-    [TG_DIV] = { " / ", "T.Div", TG_PREC_TERM }, [TG_FLOORDIV] = { " // ", "T.FloorDiv", TG_PREC_TERM },
-    [TG_FLOORMOD] = { " % ", "T.FloorMod", TG_PREC_TERM }, [TG_MOD] = { NULL, "T.truncmod", 0 }, [TG_MIN] = { NULL, "T.min", 0 },
-    [TG_MAX] = { NULL, "T.max", 0 }, [TG_EQ] = { " == ", "T.EQ", TG_PREC_COMPARE }, [TG_NE] = { " != ", "T.NE", TG_PREC_COMPARE },
-    [TG_LT] = { " < ", "T.LT", TG_PREC_COMPARE }, [TG_LE] = { " <= ", "T.LE", TG_PREC_COMPARE },
-    [TG_GT] = { " > ", "T.GT", TG_PREC_COMPARE }, [TG_GE] = { " >= ", "T.GE", TG_PREC_COMPARE }, [TG_AND] = { " and ", "T.And", TG_PREC_AND },
-    [TG_OR] = { " or ", "T.Or", TG_PREC_OR }, [TG_SELECT] = { NULL, "T.Select", 0 }
+typedef struct operator_text { const char *infix, *call; int prec; } operator_text;
+
+static const operator_text operators[TG_NKINDS] = {
+    [TG_ADD] = { " + ", "T.Add", TG_PREC_SUM },
+    [TG_SUB] = { " - ", "T.Sub", TG_PREC_SUM },
+    [TG_MUL] = { " * ", "T.Mul", TG_PREC_TERM },
+    [TG_DIV] = { " / ", "T.Div", TG_PREC_TERM },
+    [TG_FLOORDIV] = { " // ", "T.FloorDiv", TG_PREC_TERM },
+    [TG_FLOORMOD] = { " % ", "T.FloorMod", TG_PREC_TERM },
+    [TG_MOD] = { NULL, "T.truncmod", 0 },
+    [TG_MIN] = { NULL, "T.min", 0 },
+    [TG_MAX] = { NULL, "T.max", 0 },
+    [TG_EQ] = { " == ", "T.EQ", TG_PREC_COMPARE },
+    [TG_NE] = { " != ", "T.NE", TG_PREC_COMPARE },
+    [TG_LT] = { " < ", "T.LT", TG_PREC_COMPARE },
+    [TG_LE] = { " <= ", "T.LE", TG_PREC_COMPARE },
+    [TG_GT] = { " > ", "T.GT", TG_PREC_COMPARE },
+    [TG_GE] = { " >= ", "T.GE", TG_PREC_COMPARE },
+    [TG_AND] = { " and ", "T.And", TG_PREC_AND },
+    [TG_OR] = { " or ", "T.Or", TG_PREC_OR },
+    [TG_SELECT] = { NULL, "T.Select", 0 },
 };
 
 static bool is_literal(const tg_node *n)
@@ -359,7 +373,8 @@ static bool is_slice(const tg_node *n)
     if (stride->kind != TG_INT || stride->u.i < 1 || stride->u.i > INT16_MAX || stride->type != base->type)
         return false;
     int64_t span = stride->u.i * n->type->dtype.lanes;
-    return base->kind == TG_INT ? tg_wrap_to(base->type->dtype, base->u.i + span) == base->u.i + span && base->u.i >= 0 : is_short(base);
+    return base->kind == TG_INT ? tg_wrap_to(base->type->dtype, base->u.i + span) == base->u.i + span && base->u.i >= 0
+                                : is_short(base);
 }
 
 static void later_index(tg_tir_printer *p, const tg_node *n)
@@ -464,7 +479,8 @@ bool tg_tir_is_extent(const tg_node *min, const tg_node *extent)
 void tg_tir_end(tg_tir_printer *p, const tg_node *min, const tg_node *extent)
 {
     size_t floor = p->pieces.n;
-    if (min->kind == TG_INT && extent->kind == TG_INT && tg_wrap_to(extent->type->dtype, min->u.i + extent->u.i) == min->u.i + extent->u.i) {
+    if (min->kind == TG_INT && extent->kind == TG_INT &&
+        tg_wrap_to(extent->type->dtype, min->u.i + extent->u.i) == min->u.i + extent->u.i) {
         later(p, tg_int(p->cx, extent->type->dtype, min->u.i + extent->u.i), TG_PREC_NONE);
     } else if (tg_tir_is_extent(min, extent)) {
         later(p, extent, TG_PREC_NONE);

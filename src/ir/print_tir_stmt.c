@@ -248,8 +248,11 @@ static bool joins_grid(const tg_node *n, const tg_node *inner)
 
 static void put_range(tg_tir_printer *p, const tg_node *n)
 {
-    static const char *const form[] = { [TG_FOR_SERIAL] = "T.serial(", [TG_FOR_PARALLEL] = "T.parallel(", [TG_FOR_VECTORIZED] = "T.vectorized(",
-                                        [TG_FOR_UNROLLED] = "T.unroll(", [TG_FOR_THREAD] = "T.thread_binding(" };
+    static const char *const form[] = { [TG_FOR_SERIAL] = "T.serial(",
+                                        [TG_FOR_PARALLEL] = "T.parallel(",
+                                        [TG_FOR_VECTORIZED] = "T.vectorized(",
+                                        [TG_FOR_UNROLLED] = "T.unroll(",
+                                        [TG_FOR_THREAD] = "T.thread_binding(" };
     const tg_loop *loop = n->u.loop;
     bool plain = loop->kind == TG_FOR_SERIAL && (loop->annotations == NULL || loop->annotations->n == 0);
     put(p, plain ? "range(" : form[loop->kind]);
@@ -335,12 +338,15 @@ static const tg_node *loop_of(tg_tir_printer *p, const tg_node *binding)
 /* Bound to a whole loop, so that remap says it all. */
 static bool is_remapped(tg_tir_printer *p, const tg_block *b, const tg_node *n, uint32_t i)
 {
-    const tg_node *min = n->kid[3 * i], *extent = n->kid[3 * i + 1], *binding = n->kid[3 * i + 2], *loop = loop_of(p, binding);
-    return loop != NULL && (b->iter[i].kind == TG_ITER_SPATIAL || b->iter[i].kind == TG_ITER_REDUCE)
-           && b->iter[i].var->type == extent->type && tg_node_equal(p->cx, loop->kid[0], min) && tg_node_equal(p->cx, loop->kid[1], extent);
+    const tg_node *min = n->kid[3 * i], *extent = n->kid[3 * i + 1], *binding = n->kid[3 * i + 2],
+                  *loop = loop_of(p, binding);
+    return loop != NULL && (b->iter[i].kind == TG_ITER_SPATIAL || b->iter[i].kind == TG_ITER_REDUCE) &&
+           b->iter[i].var->type == extent->type && tg_node_equal(p->cx, loop->kid[0], min) &&
+           tg_node_equal(p->cx, loop->kid[1], extent);
 }
 
-static void put_remap(tg_tir_printer *p, const tg_block *b, const tg_node *n, uint32_t first, uint32_t end, unsigned level)
+static void put_remap(tg_tir_printer *p, const tg_block *b, const tg_node *n, uint32_t first, uint32_t end,
+                      unsigned level)
 {
     tg_indent(p->t, level);
     for (uint32_t i = first; i < end; ++i) {
@@ -360,7 +366,9 @@ static void put_remap(tg_tir_printer *p, const tg_block *b, const tg_node *n, ui
 
 static void put_axis(tg_tir_printer *p, const tg_block *b, const tg_node *n, uint32_t i, unsigned level)
 {
-    static const char *const form[] = { [TG_ITER_SPATIAL] = "spatial", [TG_ITER_REDUCE] = "reduce", [TG_ITER_SCAN] = "scan", [TG_ITER_OPAQUE] = "opaque" };
+    static const char *const form[] = {
+        [TG_ITER_SPATIAL] = "spatial", [TG_ITER_REDUCE] = "reduce", [TG_ITER_SCAN] = "scan", [TG_ITER_OPAQUE] = "opaque"
+    };
     const tg_node *min = n->kid[3 * i], *extent = n->kid[3 * i + 1];
     tg_indent(p->t, level);
     put(p, tg_tir_define(p, b->iter[i].var));
@@ -396,7 +404,8 @@ static void put_axes(tg_tir_printer *p, const tg_node *n, unsigned level)
     }
 }
 
-static const tg_node *const *put_regions(tg_tir_printer *p, const char *head, uint32_t n, const tg_buffer *const *buf, const tg_node *const *kid, unsigned level)
+static const tg_node *const *put_regions(tg_tir_printer *p, const char *head, uint32_t n, const tg_buffer *const *buf,
+                                         const tg_node *const *kid, unsigned level)
 {
     tg_indent(p->t, level);
     put(p, head);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 4000 };
+enum {
+    MAX_ROUNDS = 4000,
+    SEARCH_LIMIT = 4096             /* with more buffers, only the order of their starts is tried: each order costs n * n */
+};
 
 typedef struct placing {
     const tg_life *life;
@@ -37,18 +40,32 @@ static int64_t lowest_gap(const placing *p, size_t nplaced, uint32_t i)
     return at;
 }
 
-/* Places all buffers in @p order; the peak, or INT64_MAX once it passes @p limit. */
-static int64_t place(placing *p, const uint32_t *order, int64_t limit)
+/* Forgets placed buffers that ended before position @p now; @return how many are left. */
+static size_t drop_ended(placing *p, size_t nplaced, uint32_t now)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < nplaced; ++k)
+        if (p->life[p->sorted[k]].last >= now)
+            p->sorted[kept++] = p->sorted[k];
+    return kept;
+}
+
+/* Places all buffers in @p order; the peak, or INT64_MAX once it passes @p limit. @p by_start: the order is that of the starts,
+ * so what has ended never matters again. */
+static int64_t place(placing *p, const uint32_t *order, bool by_start, int64_t limit)
 {
     int64_t peak = 0;
+    size_t nplaced = 0;
     for (size_t k = 0; k < p->n; ++k) {
         uint32_t i = order[k];
-        int64_t at = p->size[i] == 0 ? 0 : lowest_gap(p, k, i);
+        if (by_start)
+            nplaced = drop_ended(p, nplaced, p->life[i].first);
+        int64_t at = p->size[i] == 0 ? 0 : lowest_gap(p, nplaced, i);
         p->offset[i] = at;
         peak = at + p->size[i] > peak ? at + p->size[i] : peak;
         if (peak > limit)
             return INT64_MAX;
-        size_t pos = k;
+        size_t pos = nplaced++;
         while (pos > 0 && p->offset[p->sorted[pos - 1]] > at) {
             p->sorted[pos] = p->sorted[pos - 1];
             --pos;
@@ -97,17 +114,23 @@ static int by_start(const void *a, const void *b)
     return by_size(a, b);
 }
 
-static int64_t lower_bound(const placing *p)
+/* Most bytes alive at once: the maximum is reached where some buffer starts, so the starts are swept in order. */
+static int64_t lower_bound(const placing *p, const ranked *started, uint32_t *alive)
 {
-    uint32_t last = 0;
-    for (size_t i = 0; i < p->n; ++i)
-        last = p->life[i].last > last ? p->life[i].last : last;
-    int64_t best = 0;
-    for (size_t i = 0; i < p->n; ++i) {     /* the maximum is reached where some buffer starts */
-        int64_t sum = 0;
-        for (size_t j = 0; j < p->n; ++j)
-            if (p->life[j].first <= p->life[i].first && p->life[i].first <= p->life[j].last)
-                sum += p->size[j];
+    int64_t best = 0, sum = 0;
+    size_t nalive = 0;
+    for (size_t k = 0; k < p->n; ++k) {
+        uint32_t i = started[k].i;
+        size_t kept = 0;
+        for (size_t a = 0; a < nalive; ++a) {
+            if (p->life[alive[a]].last >= p->life[i].first)
+                alive[kept++] = alive[a];
+            else
+                sum -= p->size[alive[a]];
+        }
+        alive[kept++] = i;
+        nalive = kept;
+        sum += p->size[i];
         best = sum > best ? sum : best;
     }
     return best;
@@ -128,13 +151,14 @@ tg_plan tg_plan_place(tg_ctx *cx, tg_life *life, size_t n, int64_t align)
         p.size[i] = (life[i].size_bytes + align - 1) & ~(align - 1);
         rank[i] = (ranked){ (uint32_t)i, p.size[i], (int64_t)life[i].last - life[i].first + 1, life[i].first };
     }
-    int64_t bound = lower_bound(&p), best = INT64_MAX;
-    static int (*const by[])(const void *, const void *) = { by_size, by_area, by_span, by_start };
-    for (size_t k = 0; k < TG_COUNT(by) && best > bound; ++k) {
+    qsort(rank, n, sizeof rank[0], by_start);
+    int64_t bound = lower_bound(&p, rank, order), best = INT64_MAX;
+    static int (*const by[])(const void *, const void *) = { by_start, by_size, by_area, by_span };
+    for (size_t k = 0; k < TG_COUNT(by) && best > bound && (k == 0 || n <= SEARCH_LIMIT); ++k) {
         qsort(rank, n, sizeof rank[0], by[k]);
         for (size_t i = 0; i < n; ++i)
             order[i] = rank[i].i;
-        int64_t peak = place(&p, order, best == INT64_MAX ? INT64_MAX : best - 1);
+        int64_t peak = place(&p, order, k == 0, best == INT64_MAX ? INT64_MAX : best - 1);
         if (peak < best) {
             best = peak;
             memcpy(best_order, order, n * sizeof order[0]);
@@ -143,7 +167,7 @@ tg_plan tg_plan_place(tg_ctx *cx, tg_life *life, size_t n, int64_t align)
         }
     }
     uint32_t seed = 1;
-    size_t rounds = n < 2 ? 0 : MAX_ROUNDS / (1 + n / 64);
+    size_t rounds = n < 2 || n > SEARCH_LIMIT ? 0 : MAX_ROUNDS / (1 + n / 64);
     for (size_t k = 0; k < rounds && best > bound; ++k) {
         memcpy(order, best_order, n * sizeof order[0]);
         for (unsigned swaps = 1 + next_random(&seed) % 3; swaps > 0; --swaps) {
@@ -152,7 +176,7 @@ tg_plan tg_plan_place(tg_ctx *cx, tg_life *life, size_t n, int64_t align)
             order[a] = order[b];
             order[b] = t;
         }
-        int64_t peak = place(&p, order, best);
+        int64_t peak = place(&p, order, false, best);
         if (peak > best)
             continue;
         if (peak < best)

@@ -17,6 +17,6 @@ typedef struct tg_plan { int64_t peak_bytes, bound_bytes; } tg_plan;
 tg_plan tg_plan_place(tg_ctx *cx, tg_life *life, size_t n, int64_t align);
 
 /* True when no two buffers alive together overlap, all are aligned and inside the peak. Shares no code with the search. */
-bool tg_plan_check(const tg_life *life, size_t n, int64_t align, int64_t peak_bytes);
+bool tg_plan_check(tg_ctx *cx, const tg_life *life, size_t n, int64_t align, int64_t peak_bytes);
 
 #endif

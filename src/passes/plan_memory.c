@@ -271,7 +271,7 @@ static bool plan_main(planning *p, size_t at, int32_t align)
         if (p->life.at[i].first == UINT32_MAX)
             p->life.at[i].first = p->life.at[i].last = 0;       /* never touched */
     tg_plan plan = tg_plan_place(cx, p->life.at, p->life.n, align);
-    TG_CHECK(cx, tg_plan_check(p->life.at, p->life.n, align, plan.peak_bytes), f->body);
+    TG_CHECK(cx, tg_plan_check(cx, p->life.at, p->life.n, align, plan.peak_bytes), f->body);
     tg_func *g = tg_func_copy(cx, f);
     if (p->life.n > 0) {
         const tg_buffer *ws = add_workspace(cx, g, plan.peak_bytes, align);

@@ -100,6 +100,16 @@ static const tg_test_case cases[] = {
     { "the result is computed on the way out", V "def @f(%i: int32, %x: float32) -> (float32, int32, float32) {\n"
         "  if (less(%i, 3)) { @f(add(%i, 1), add(%x, 1f)) } else { (multiply(%x, %x), %i, 5f) } }\n"
         "def @main(%x: float32) { @f(0, %x) }", { 1 }, 3, { 16, 3, 5 } },
+    { "a loop as importers write it: in brackets, with a limit and a flag that are carried",
+      V "def @main(%m: int64, %c: bool, %y: Tensor[(1), float32]) {\n"
+        "  %11 = (\n"
+        "    let %while_loop: fn (int64, int64, bool, Tensor[(1), float32]) -> (int64, int64, bool, Tensor[(1), float32]) =\n"
+        "        fn (%iter: int64, %max: int64, %cond: bool, %v: Tensor[(1), float32]) -> (int64, int64, bool, Tensor[(1), float32]) {\n"
+        "      %0 = equal(%cond, True);\n      %1 = less(%iter, %max);\n      %2 = logical_and(%0, %1);\n"
+        "      if (%2) {\n        %3 = add(%iter, 1i64);\n        %4 = add(%v, %v);\n        %5 = max(%4);\n        %6 = less(%5, 20f);\n"
+        "        %while_loop(%3, %max, %6, %4)\n      } else {\n        (%iter, %max, %cond, %v)\n      }\n    };\n    %while_loop\n  );\n"
+        "  %12 = %11(0i64, %m, %c, %y);\n  (%12.0, %12.2, %12.3)\n}",
+      { 10, 1, 3 }, 3, { 3, 0, 24 } },
     { "parameters declared by their values alone", V "def @main(%x: float32) {\n"
         "  let %f = fn (%i, %v) { if (less(%i, 3)) { %f(add(%i, 1), add(%v, 2f)) } else { %v } };\n  %f(0, %x) }", { 1 }, 1, { 7 } },
 };
