@@ -29,7 +29,8 @@ static bool read_dtype(tg_ctx *cx, const unsigned char *p, DLDataType *out, tg_b
         *out = TG_BOOL;
     else if (!((code == kDLInt && power) || (code == kDLUInt && (power || bits == 1))
                || (code == kDLFloat && power && bits != 8) || (code == kDLBfloat && bits == 16)))
-        return fails(e, 28, tg_format(cx, "an element type of code %u with %u bits, which is not supported", code, bits));
+        return fails(e, 28,
+                     tg_format(cx, "an element type of code %u with %u bits, which is not supported", code, bits));
     return true;
 }
 
@@ -53,10 +54,12 @@ bool tg_blob_read_head(tg_ctx *cx, const unsigned char *bytes, size_t size, tg_b
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return fails(e, 0, "no tensor: its first eight bytes are wrong");
     if (tg_le32(bytes + 16) != kDLCPU)
-        return fails(e, 16, tg_format(cx, "a tensor of device type %u; only 1 (CPU) is known", (unsigned)tg_le32(bytes + 16)));
+        return fails(e, 16,
+                     tg_format(cx, "a tensor of device type %u; only 1 (CPU) is known", (unsigned)tg_le32(bytes + 16)));
     uint32_t ndim = tg_le32(bytes + 24);
     if (ndim > TG_MAX_NDIM)
-        return fails(e, 24, tg_format(cx, "a tensor of %u dimensions; at most %d are supported", (unsigned)ndim, TG_MAX_NDIM));
+        return fails(e, 24,
+                     tg_format(cx, "a tensor of %u dimensions; at most %d are supported", (unsigned)ndim, TG_MAX_NDIM));
     out->head_bytes = TG_BLOB_HEAD_MIN + 8 * (size_t)ndim;
     if (size < out->head_bytes)
         return fails(e, size, "a tensor cut off within its header");
@@ -67,8 +70,9 @@ bool tg_blob_read_head(tg_ctx *cx, const unsigned char *bytes, size_t size, tg_b
         return fails(e, 32, "a tensor with too many elements");
     uint64_t said = tg_le64(bytes + out->head_bytes - 8);
     if (said != (uint64_t)data)
-        return fails(e, out->head_bytes - 8, tg_format(cx, "a byte count of %llu, but %s has %lld bytes",
-                                                       (unsigned long long)said, tg_type_text(cx, out->type), (long long)data));
+        return fails(e, out->head_bytes - 8,
+                     tg_format(cx, "a byte count of %llu, but %s has %lld bytes", (unsigned long long)said,
+                               tg_type_text(cx, out->type), (long long)data));
     out->data_bytes = (size_t)data;
     return true;
 }
@@ -122,7 +126,9 @@ tg_tensor *tg_read_blob(tg_ctx *cx, tg_span at, const void *bytes, size_t size)
     tg_blob_error e;
     bool good = tg_blob_read_head(cx, bytes, size, &head, &e);
     if (good && size - head.head_bytes != head.data_bytes)
-        good = fails(&e, size, tg_format(cx, "a tensor of %zu bytes where its header says %zu", size, head.head_bytes + head.data_bytes));
+        good = fails(
+            &e, size,
+            tg_format(cx, "a tensor of %zu bytes where its header says %zu", size, head.head_bytes + head.data_bytes));
     if (!good) {
         tg_error(cx, at, "this is %s", e.text);
         return NULL;
@@ -224,7 +230,9 @@ tg_tensor *tg_blob_read_base64(tg_ctx *cx, const char *text, size_t n, tg_blob_e
         return NULL;
     }
     if (size - head.head_bytes != head.data_bytes) {
-        fails(e, n, tg_format(cx, "a tensor of %zu bytes where its header says %zu", size, head.head_bytes + head.data_bytes));
+        fails(
+            e, n,
+            tg_format(cx, "a tensor of %zu bytes where its header says %zu", size, head.head_bytes + head.data_bytes));
         return NULL;
     }
     tg_tensor *t = tg_tensor_new(cx, head.type, NULL);

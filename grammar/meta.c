@@ -23,7 +23,7 @@ bool tg_meta_error(tg_meta *m, uint32_t at, const char *fmt, ...)
     va_start(args, fmt);
     tg_vprintf(&t, fmt, args);
     va_end(args);
-    uint32_t end = m->at.end > m->at.begin ? m->at.end : UINT32_MAX;    /* the caller may not know where the text ends */
+    uint32_t end = m->at.end > m->at.begin ? m->at.end : UINT32_MAX; /* the caller may not know where the text ends */
     tg_span span = { m->at.file, at < end ? at : end, at < end ? at + 1 : end };
     tg_error(m->cx, span, "metadata: %s", tg_text_z(&t));
     m->failed = true;

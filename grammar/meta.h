@@ -7,7 +7,16 @@
 #include "ir/vec.h"
 #include "parse.h"
 
-enum tg_json_kind { TG_JSON_NULL, TG_JSON_BOOL, TG_JSON_INT, TG_JSON_FLOAT, TG_JSON_STR, TG_JSON_LIST, TG_JSON_MAP, TG_JSON_TENSOR };
+enum tg_json_kind {
+    TG_JSON_NULL,
+    TG_JSON_BOOL,
+    TG_JSON_INT,
+    TG_JSON_FLOAT,
+    TG_JSON_STR,
+    TG_JSON_LIST,
+    TG_JSON_MAP,
+    TG_JSON_TENSOR
+};
 
 /* A JSON value. Strings that are NDArray blobs are tensors already. */
 typedef struct tg_json {
@@ -31,7 +40,7 @@ struct tg_meta {
     tg_ctx *cx;
     tg_span at;
     uint32_t place;                 /* byte of the text where the next piece begins */
-    bool failed;
+    bool failed, has_blobs;         /* has_blobs: "b64ndarrays" is there, if empty */
     struct yajl_handle_t *parser;   /* lives in the arena, as everything it allocates */
     TG_VEC(tg_json) value;          /* finished values of the open containers */
     TG_VEC(const tg_name *) key;    /* keys of the open maps */

@@ -49,12 +49,15 @@ bool tg_meta_index(tg_meta *m)
             return tg_meta_error(m, node->u.item[i].at - 1, "node %u is not an object", (unsigned)i);
     for (uint32_t i = 0; blob != NULL && i < blob->n; ++i)
         if (blob->u.item[i].kind != TG_JSON_TENSOR)
-            return tg_meta_error(m, blob->u.item[i].at - 1, "entry %u of \"b64ndarrays\" is no tensor: its first eight bytes are wrong", (unsigned)i);
+            return tg_meta_error(m, blob->u.item[i].at - 1,
+                                 "entry %u of \"b64ndarrays\" is no tensor: its first eight bytes are wrong",
+                                 (unsigned)i);
     m->node = node->u.item;
     m->nnodes = node->n;
     m->top = (uint32_t)top->u.i;
     m->blob = blob != NULL ? blob->u.item : NULL;
     m->nblobs = blob != NULL ? blob->n : 0;
+    m->has_blobs = blob != NULL;
     m->memo = TG_ARRAY(m->cx, const tg_value *, m->nnodes);
     m->busy = TG_ARRAY(m->cx, unsigned char, m->nnodes);
     return true;
@@ -89,7 +92,8 @@ static bool int_of(const tg_json *v, int64_t *out)
     if (v == NULL)
         return false;
     *out = v->u.i;
-    return v->kind == TG_JSON_INT || v->kind == TG_JSON_BOOL || (v->kind == TG_JSON_STR && tg_read_int(v->u.s->text, v->u.s->len, out));
+    return v->kind == TG_JSON_INT || v->kind == TG_JSON_BOOL ||
+           (v->kind == TG_JSON_STR && tg_read_int(v->u.s->text, v->u.s->len, out));
 }
 
 static bool float_text(tg_ctx *cx, const tg_name *s, double *out)
@@ -133,7 +137,8 @@ static const tg_value *int_value(tg_ctx *cx, int64_t i, uint16_t bits)
     return v;
 }
 
-static const tg_value *object_value(tg_ctx *cx, const char *type, uint32_t n, const tg_name *const *key, const tg_value *const *item)
+static const tg_value *object_value(tg_ctx *cx, const char *type, uint32_t n, const tg_name *const *key,
+                                    const tg_value *const *item)
 {
     tg_value *v = tg_copy(cx, tg_v_dict(cx, n, key, item), sizeof *v);
     if (type != NULL) {
@@ -151,7 +156,8 @@ static const tg_value *tensor_at(tg_meta *m, const tg_json *index, uint32_t at)
     if (!int_of(index, &i))
         return wrong(m, index != NULL ? index->at : at, "a constant without an index into \"b64ndarrays\"");
     if (i < 0 || i >= m->nblobs) {
-        tg_meta_error(m, index->at - 1, "entry %lld of \"b64ndarrays\", which has %u", (long long)i, (unsigned)m->nblobs);
+        tg_meta_error(m, index->at - 1, "entry %lld of \"b64ndarrays\", which has %u", (long long)i,
+                      (unsigned)m->nblobs);
         return NULL;
     }
     return tg_v_tensor(m->cx, m->blob[i].u.t);
@@ -283,7 +289,9 @@ static const tg_value *plain_node(tg_meta *m, const tg_json *node, const char *t
     int64_t i;
     double f;
     if (data == NULL && attrs != NULL) {
-        data = tg_json_get(attrs, strcmp(type, "float") == 0 ? "v_float64" : strcmp(type, "DataType") == 0 ? "v_type" : "v_int64");
+        data = tg_json_get(attrs, strcmp(type, "float") == 0      ? "v_float64"
+                                  : strcmp(type, "DataType") == 0 ? "v_type"
+                                                                  : "v_int64");
         if (strcmp(type, "Device") == 0)
             data = tg_json_get(attrs, "v_device_type");
     }
@@ -292,7 +300,8 @@ static const tg_value *plain_node(tg_meta *m, const tg_json *node, const char *t
     if (strcmp(type, "float") == 0)
         return float_of(m->cx, data, &f) ? float_value(m->cx, f, 64) : wrong(m, data->at, "a number was expected");
     if (strcmp(type, "DataType") == 0)
-        return data->kind == TG_JSON_STR ? tg_v_str(m->cx, data->u.s) : wrong(m, data->at, "an element type was expected");
+        return data->kind == TG_JSON_STR ? tg_v_str(m->cx, data->u.s)
+                                         : wrong(m, data->at, "an element type was expected");
     if (data->kind == TG_JSON_LIST) {               /* Device and ffi.Shape */
         const tg_value **item = TG_ARRAY(m->cx, const tg_value *, data->n);
         for (uint32_t k = 0; k < data->n; ++k) {
@@ -376,7 +385,8 @@ static bool is_type_name(const char *type)
 }
 
 /* Attribute structures become dictionaries, other objects keep the name of their type. */
-static const tg_value *object_node(tg_meta *m, const tg_json *node, const char *type, const tg_json *attrs, unsigned depth)
+static const tg_value *object_node(tg_meta *m, const tg_json *node, const char *type, const tg_json *attrs,
+                                   unsigned depth)
 {
     if (!is_type_name(type))
         return wrong(m, node->at, "the name of this node's type is damaged");
@@ -402,7 +412,7 @@ static const tg_value *constant_node(tg_meta *m, const tg_json *node, const tg_j
     int64_t i;
     if (data != NULL && data->kind == TG_JSON_TENSOR)
         return tg_v_tensor(m->cx, data->u.t);
-    if (m->nblobs > 0 || m->blob != NULL)
+    if (m->has_blobs)
         return tensor_at(m, data, node->at);
     if (!int_of(data, &i))                          /* 0.22 has no b64ndarrays: a node index */
         return wrong(m, node->at, "a constant without its data");
@@ -412,8 +422,10 @@ static const tg_value *constant_node(tg_meta *m, const tg_json *node, const tg_j
 
 static const tg_value *node_value(tg_meta *m, const tg_json *node, unsigned depth)
 {
-    static const char *const strings[] = { "runtime.String", "ffi.String", "ffi.SmallStr", "ffi.Bytes", "Op", "relay.Op", "SourceName",
-                                           "ir.SourceName", "EnvFunc", "runtime.NDArray", "ffi.NDArray", "ffi.Tensor", NULL };
+    static const char *const strings[] = {
+        "runtime.String", "ffi.String", "ffi.SmallStr",    "ffi.Bytes",   "Op",         "relay.Op", "SourceName",
+        "ir.SourceName",  "EnvFunc",    "runtime.NDArray", "ffi.NDArray", "ffi.Tensor", NULL
+    };
     static const char *const lists[] = { "Array", "ffi.Array", NULL };
     static const char *const maps[] = { "Map", "StrMap", "ffi.Map", NULL };
     static const char *const ints[] = { "IntImm", "UIntImm", "ir.IntImm", NULL };
@@ -440,7 +452,8 @@ static const tg_value *node_value(tg_meta *m, const tg_json *node, unsigned dept
         return number_node(m, node, attrs, false);
     if (attrs != NULL && is_one_of(type, floats))
         return number_node(m, node, attrs, true);
-    if (attrs != NULL && attrs->kind == TG_JSON_MAP && strcmp(type, "tir.StringImm") == 0 && tg_json_get(attrs, "value") != NULL)
+    if (attrs != NULL && attrs->kind == TG_JSON_MAP && strcmp(type, "tir.StringImm") == 0 &&
+        tg_json_get(attrs, "value") != NULL)
         return field_value(m, type, "value", tg_json_get(attrs, "value"), depth);
     if (attrs == NULL && (tg_json_get(node, "repr_str") != NULL || tg_json_get(node, "global_key") != NULL))
         return string_node(m, node);
@@ -502,7 +515,8 @@ const tg_value *tg_meta_get(tg_meta *m, tg_span at, const char *key, uint64_t in
     if (!indices(m, &m->node[list], &item, &n))
         return NULL;
     if (index >= n) {
-        tg_error(m->cx, at, "the metadata section has no %s number %llu, it holds %u", key, (unsigned long long)index, (unsigned)n);
+        tg_error(m->cx, at, "the metadata section has no %s number %llu, it holds %u", key, (unsigned long long)index,
+                 (unsigned)n);
         return NULL;
     }
     const tg_value *v = resolve(m, item[index].u.i, item[index].at, 1);

@@ -226,7 +226,8 @@ tg_tensor *tg_read_npy(tg_ctx *cx, const char *file, const void *bytes, size_t s
         return NULL;
     }
     if (size - h.at != (uint64_t)data) {
-        fails(&h, tg_format(cx, "%s has %lld bytes of elements, the file has %zu", tg_type_text(cx, type), (long long)data, size - h.at));
+        fails(&h, tg_format(cx, "%s has %lld bytes of elements, the file has %zu", tg_type_text(cx, type),
+                            (long long)data, size - h.at));
         return NULL;
     }
     tg_tensor *t = tg_tensor_new(cx, type, NULL);
@@ -248,7 +249,11 @@ void *tg_write_npy(tg_ctx *cx, const tg_tensor *t, size_t *size_bytes)
 {
     DLDataType d = t->type->dtype;
     const char *order = tg_dtype_bytes(d) == 1 ? "|" : tg_is_big_endian() ? ">" : "<";
-    char letter = tg_is_bool(d) ? 'b' : d.code == kDLInt ? 'i' : d.code == kDLFloat ? 'f' : d.code == kDLUInt ? 'u' : 'V';
+    char letter = tg_is_bool(d)        ? 'b'
+                  : d.code == kDLInt   ? 'i'
+                  : d.code == kDLFloat ? 'f'
+                  : d.code == kDLUInt  ? 'u'
+                                       : 'V';
     tg_text s = tg_text_new(cx);
     tg_printf(&s, "{'descr': '%s%c%d', 'fortran_order': False, 'shape': (", order, letter, (int)tg_dtype_bytes(d));
     for (uint32_t k = 0; k < t->type->n; ++k)

@@ -97,7 +97,8 @@ static bool read_list(input *in, tg_params *out)
 {
     uint64_t reserved, n;
     in->at = 8;
-    if (!take_u64(in, "the rest of the header", &reserved) || !take_names(in, out) || !take_u64(in, "the number of tensors", &n))
+    if (!take_u64(in, "the rest of the header", &reserved) || !take_names(in, out) ||
+        !take_u64(in, "the number of tensors", &n))
         return false;
     if (n != out->n)
         return in->at -= 8, fails(in, tg_format(in->cx, "%llu tensors for %zu names", (unsigned long long)n, out->n));
@@ -114,10 +115,11 @@ static bool read_list(input *in, tg_params *out)
 
 typedef struct unpacked { size_t count, bytes; } unpacked;
 
+/* By the directory at the end of the archive: one that was cut off has none, and nothing is missing silently. */
 static struct archive *open_zip(const input *in)
 {
     struct archive *a = archive_read_new();
-    if (a != NULL && archive_read_support_format_zip(a) == ARCHIVE_OK
+    if (a != NULL && archive_read_support_format_zip_seekable(a) == ARCHIVE_OK
         && archive_read_open_memory(a, (const void *)in->bytes, in->size) == ARCHIVE_OK)
         return a;
     archive_read_free(a);

@@ -44,7 +44,8 @@ static void skip_comments(reader *r)
         bool title = r->end - r->at > 1 && r->at[0] == '#' && r->at[1] == '[';
         if (skip_blank(r) || take(r, "\xef\xbb\xbf"))
             continue;
-        if ((take(r, "//") && skip_line(r)) || (take(r, "/*") && skip_comment(r)) || (!title && take(r, "#") && skip_line(r)))
+        if ((take(r, "//") && skip_line(r)) || (take(r, "/*") && skip_comment(r)) ||
+            (!title && take(r, "#") && skip_line(r)))
             continue;
         return;
     }

@@ -92,7 +92,7 @@ typedef struct tg_relay {
     TG_VEC(tg_span) adt_uses;
     TG_VEC(const tg_type *) adt_used;
 
-    tg_map needs;                   /* function -> struct tg_relay_needs, when constants are missing (relay_missing.c) */
+    tg_map needs; /* function -> struct tg_relay_needs, when constants are missing (relay_missing.c) */
     tg_map missing_note;            /* index + 1 -> byte of the comment with its type, and one */
 } tg_relay;
 
@@ -149,7 +149,8 @@ const tg_node *tg_relay_end_match(tg_relay *p, tg_relay_loc l, bool partial);
 void tg_relay_begin_arm(tg_relay *p);
 void tg_relay_end_arm(tg_relay *p, tg_relay_loc l, const tg_node *pattern, const tg_node *body);
 const tg_node *tg_relay_pattern_var(tg_relay *p, tg_relay_loc l, const tg_name *name, const tg_type *type);
-const tg_node *tg_relay_pattern(tg_relay *p, tg_relay_loc l, const tg_name *ctor, bool tuple);     /* sub-patterns on the stack */
+const tg_node *tg_relay_pattern(tg_relay *p, tg_relay_loc l, const tg_name *ctor,
+                                bool tuple); /* sub-patterns on the stack */
 const tg_node *tg_relay_wildcard(tg_relay *p, tg_relay_loc l);
 
 /* functions, types, values */
@@ -192,7 +193,7 @@ void tg_relay_end_type_params(tg_relay *p, uint32_t from);
 
 void tg_relay_wrong(tg_relay *p, tg_span at, const char *fmt, ...) TG_PRINTF(3, 4);    /* none when quiet */
 tg_relay_marks tg_relay_mark(const tg_relay *p);
-tg_relay_marks tg_relay_close(tg_relay *p);                         /* the innermost open list; its items are still there */
+tg_relay_marks tg_relay_close(tg_relay *p); /* the innermost open list; its items are still there */
 void tg_relay_drop(tg_relay *p, tg_relay_marks m);                  /* ... until this */
 const tg_value *tg_relay_take_attrs(tg_relay *p, uint32_t from);
 void tg_relay_bind_name(tg_relay *p, const tg_var *var, bool pending);

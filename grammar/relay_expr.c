@@ -156,7 +156,8 @@ const tg_node *tg_relay_callee(tg_relay *p, tg_relay_loc l, const tg_node *n)
     return n->kind == TG_STR ? n : tg_relay_atom(p, l, n);
 }
 
-static const tg_node *call_node(tg_relay *p, tg_relay_loc l, const tg_name *op, const tg_value *attrs, uint32_t n, const tg_node *const *kid)
+static const tg_node *call_node(tg_relay *p, tg_relay_loc l, const tg_name *op, const tg_value *attrs, uint32_t n,
+                                const tg_node *const *kid)
 {
     tg_rcall_info info = { .op = op, .attrs = attrs, .layer = tg_relay_note_layer(p, l.note) };
     return tg_node_new(p->cx, TG_RCALL, l.span, NULL, tg_copy(p->cx, &info, sizeof info), n, kid);
@@ -167,8 +168,8 @@ static bool check_ctor(tg_relay *p, tg_relay_loc l, const tg_name *name, uint32_
 {
     const tg_ctor *c = tg_map_get(&p->ctors, TG_KEY(name));
     if (c != NULL && c->n != n)
-        tg_relay_wrong(p, l.span, "%s has %u field%s, %u %s given", name->text, (unsigned)c->n, c->n == 1 ? "" : "s", (unsigned)n,
-                       n == 1 ? "is" : "are");
+        tg_relay_wrong(p, l.span, "%s has %u field%s, %u %s given", name->text, (unsigned)c->n, c->n == 1 ? "" : "s",
+                       (unsigned)n, n == 1 ? "is" : "are");
     return c != NULL && c->n == 0 && n == 0;
 }
 
@@ -242,7 +243,8 @@ const tg_node *tg_relay_stack(tg_relay *p, tg_relay_loc l)
 const tg_node *tg_relay_ref(tg_relay *p, tg_relay_loc l, int what)
 {
     tg_relay_marks m = tg_relay_close(p);
-    const tg_node *n = tg_node_new(p->cx, TG_RREF, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
+    const tg_node *n =
+        tg_node_new(p->cx, TG_RREF, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
     tg_relay_drop(p, m);
     return tg_relay_numbered_node(p, l, n, what);
 }

@@ -12,7 +12,8 @@ void tg_relay_version(tg_relay *p, tg_relay_loc l, const tg_name *version)
     if (version == NULL)
         tg_warning(p->cx, l.span, "the text does not begin with #[version = \"0.0.5\"]; read as version 0.0.5");
     else if (strcmp(version->text, "0.0.5") != 0 && strcmp(version->text, "0.0.4") != 0)
-        tg_relay_wrong(p, l.span, "version \"%s\" of the text format is not known, only 0.0.4 and 0.0.5", version->text);
+        tg_relay_wrong(p, l.span, "version \"%s\" of the text format is not known, only 0.0.4 and 0.0.5",
+                       version->text);
 }
 
 /* From this byte on, the next line that begins a definition; the end of the program otherwise. */
@@ -171,7 +172,8 @@ void tg_relay_begin_main(tg_relay *p)
 void tg_relay_free_var(tg_relay *p, tg_relay_loc l, const tg_name *name, const tg_type *type)
 {
     if (!p->bare || p->fn.n != 1)
-        tg_relay_wrong(p, l.span, "free_var %%%s within a function: only a bare expression has free variables", name->text);
+        tg_relay_wrong(p, l.span, "free_var %%%s within a function: only a bare expression has free variables",
+                       name->text);
     tg_var *v = tg_relay_new_var(p, l, name, type);
     tg_relay_bind_name(p, v, false);
     if (p->bare)
@@ -255,8 +257,9 @@ static void check_uses(tg_relay *p)
         if (adt == NULL)
             tg_relay_wrong(p, p->adt_uses.at[i], "type %s is not defined", t->name->text);
         else if (adt->nparams != t->n)
-            tg_relay_wrong(p, p->adt_uses.at[i], "type %s takes %u argument%s, %u %s given", t->name->text, (unsigned)adt->nparams,
-                           adt->nparams == 1 ? "" : "s", (unsigned)t->n, t->n == 1 ? "is" : "are");
+            tg_relay_wrong(p, p->adt_uses.at[i], "type %s takes %u argument%s, %u %s given", t->name->text,
+                           (unsigned)adt->nparams, adt->nparams == 1 ? "" : "s", (unsigned)t->n,
+                           t->n == 1 ? "is" : "are");
     }
 }
 

@@ -170,8 +170,10 @@ void tg_relay_missing_params(tg_relay *p, const tg_name *fn)
         return;
     const tg_name *first = p->param.at[p->param.n - n->index.n]->name, *last = p->param.at[p->param.n - 1]->name;
     if (first == last)
-        tg_warning(p->cx, l.span, "the data of a constant is not in the text: it became parameter %s of @%s", first->text, fn->text);
+        tg_warning(p->cx, l.span, "the data of a constant is not in the text: it became parameter %s of @%s",
+                   first->text, fn->text);
     else
-        tg_warning(p->cx, l.span, "the data of %zu constants is not in the text: they became parameters %s to %s of @%s", n->index.n,
+        tg_warning(p->cx, l.span,
+                   "the data of %zu constants is not in the text: they became parameters %s to %s of @%s", n->index.n,
                    first->text, last->text, fn->text);
 }

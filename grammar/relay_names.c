@@ -105,7 +105,8 @@ static bool type_follows(const tg_relay_text *t, uint32_t at)
 {
     DLDataType d;
     uint32_t end;
-    if (tg_relay_stands(t, at, "Tensor[") || tg_relay_stands(t, at, "fn ") || tg_relay_stands(t, at, "fn(") || peek(t, at) == '(')
+    if (tg_relay_stands(t, at, "Tensor[") || tg_relay_stands(t, at, "fn ") || tg_relay_stands(t, at, "fn(") ||
+        peek(t, at) == '(')
         return true;
     end = tg_relay_plain_name(t, at);
     if (end == at)
@@ -189,8 +190,8 @@ bool tg_relay_declares(const tg_relay_text *t)
 static bool use_ends(const tg_relay_text *t, uint32_t at)
 {
     char c = peek(t, at);
-    return is_blank(c) || is_one_of(c, ",)};(]+*<>=!{^") || (c == '.' && is_digit(peek(t, at + 1))) || tg_relay_stands(t, at, "/*")
-           || tg_relay_stands(t, at, "//");
+    return is_blank(c) || is_one_of(c, ",)};(]+*<>=!{^") || (c == '.' && is_digit(peek(t, at + 1))) ||
+           tg_relay_stands(t, at, "/*") || tg_relay_stands(t, at, "//");
 }
 
 /* No declared name holds these. */
@@ -234,7 +235,8 @@ uint32_t tg_relay_used_name(tg_relay_text *t, uint32_t at)
 static void push(tg_relay_text *t, enum tg_relay_frame_kind kind, uint32_t mark)
 {
     if (t->frames.n > TG_MAX_NESTING)
-        tg_fail(t->cx, TIRGEN_ELIMIT, (tg_span){ t->src->id, t->at - 1, t->at }, "nested more than %d levels deep", TG_MAX_NESTING);
+        tg_fail(t->cx, TIRGEN_ELIMIT, (tg_span){ t->src->id, t->at - 1, t->at }, "nested more than %d levels deep",
+                TG_MAX_NESTING);
     tg_relay_frame f = { .kind = (uint8_t)kind, .mark = mark, .in_pattern = kind == TG_FRAME_MATCH };
     TG_PUSH(t->cx, t->frames, f);
 }

@@ -271,7 +271,8 @@ void tg_relay_begin_match(tg_relay *p, tg_relay_loc l, const tg_node *of)
 const tg_node *tg_relay_end_match(tg_relay *p, tg_relay_loc l, bool partial)
 {
     tg_relay_marks m = tg_relay_close(p);
-    const tg_node *n = tg_node_new(p->cx, TG_RMATCH, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
+    const tg_node *n =
+        tg_node_new(p->cx, TG_RMATCH, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
     tg_relay_drop(p, m);
     return tg_relay_numbered_node(p, l, n, partial);
 }
@@ -313,7 +314,8 @@ const tg_node *tg_relay_pattern(tg_relay *p, tg_relay_loc l, const tg_name *ctor
     if (ctor != NULL && c == NULL)
         tg_relay_wrong(p, l.span, "no type has a constructor %s", ctor->text);
     else if (c != NULL && c->n != n)
-        tg_relay_wrong(p, l.span, "%s has %u field%s, the pattern has %u", ctor->text, (unsigned)c->n, c->n == 1 ? "" : "s", (unsigned)n);
+        tg_relay_wrong(p, l.span, "%s has %u field%s, the pattern has %u", ctor->text, (unsigned)c->n,
+                       c->n == 1 ? "" : "s", (unsigned)n);
     const tg_node *node = pattern_node(p, l, (tg_pattern){ .ctor = ctor, .tuple = tuple }, n, p->node.at + m.node);
     tg_relay_drop(p, m);
     return node;

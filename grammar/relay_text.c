@@ -166,7 +166,10 @@ uint32_t tg_relay_next(tg_relay_text *t, uint32_t at)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* The byte that an escape stands for; moves *at behind it. An unknown escape stands for itself, backslash and all. */
@@ -254,7 +257,8 @@ uint32_t tg_relay_primfn(const tg_relay_text *t, uint32_t at)
 {
     while (at < t->end) {
         at = line_end(t, at) + 1;
-        if (at < t->end && t->text[at] == '}' && (at + 1 == t->end || t->text[at + 1] == '\n' || t->text[at + 1] == '\r'))
+        if (at < t->end && t->text[at] == '}' &&
+            (at + 1 == t->end || t->text[at + 1] == '\n' || t->text[at + 1] == '\r'))
             return at + 1;
     }
     return UINT32_MAX;

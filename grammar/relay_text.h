@@ -46,7 +46,7 @@ typedef struct tg_relay_text {
     uint32_t fed;                   /* next byte for flex's buffer */
     int last;                       /* token before, 0 at the start */
     bool started;
-    bool unnested;                  /* a comment was found whose nesting never ends: comments do not nest in this text */
+    bool unnested; /* a comment was found whose nesting never ends: comments do not nest in this text */
     TG_VEC(tg_relay_frame) frames;
     TG_VEC(tg_relay_word *) words;  /* declared and in scope, in order */
     tg_map by_hash;
@@ -55,7 +55,8 @@ typedef struct tg_relay_text {
 
 void tg_relay_text_init(tg_relay_text *t, tg_ctx *cx, tg_source *src, uint32_t begin, uint32_t end);
 
-void tg_relay_text_reset(tg_relay_text *t, uint32_t at);        /* goes on from here at top level: nothing is open or declared */
+void tg_relay_text_reset(tg_relay_text *t,
+                         uint32_t at); /* goes on from here at top level: nothing is open or declared */
 
 /* Feeds flex from the text; no more than a line's worth at a time, because jumps throw the rest away. */
 size_t tg_relay_feed(tg_relay_text *t, char *buffer, size_t most);
@@ -65,16 +66,19 @@ uint32_t tg_relay_comment(tg_relay_text *t, uint32_t at);       /* at the openin
 bool tg_relay_stands(const tg_relay_text *t, uint32_t at, const char *word);   /* is this what begins here? */
 uint32_t tg_relay_skip_blanks(const tg_relay_text *t, uint32_t at);     /* white space only */
 uint32_t tg_relay_next(tg_relay_text *t, uint32_t at);          /* white space and comments */
-uint32_t tg_relay_balanced(const tg_relay_text *t, uint32_t at);        /* a bracket and all up to its partner; strings respected */
+uint32_t tg_relay_balanced(const tg_relay_text *t,
+                           uint32_t at); /* a bracket and all up to its partner; strings respected */
 uint32_t tg_relay_primfn(const tg_relay_text *t, uint32_t at);  /* a TIR function in the old form */
 uint32_t tg_relay_plain_name(const tg_relay_text *t, uint32_t at);      /* letters, digits, _ and / */
 /* At the opening quote. NULL with *end at the place when the string does not end on its line. */
 const tg_name *tg_relay_string(tg_relay_text *t, uint32_t at, uint32_t *end);
-uint32_t tg_relay_string_end(const tg_relay_text *t, uint32_t at);      /* the same without decoding; the next byte if not closed */
+uint32_t tg_relay_string_end(const tg_relay_text *t,
+                             uint32_t at); /* the same without decoding; the next byte if not closed */
 /* At the byte after %: is a name declared here? */
 bool tg_relay_declares(const tg_relay_text *t);
 uint32_t tg_relay_declared_name(tg_relay_text *t, uint32_t at); /* end of the name that is declared */
-uint32_t tg_relay_used_name(tg_relay_text *t, uint32_t at);     /* end of the longest declared name, else of the plain one */
+uint32_t tg_relay_used_name(tg_relay_text *t,
+                            uint32_t at); /* end of the longest declared name, else of the plain one */
 void tg_relay_declare(tg_relay_text *t, const tg_name *name);
 
 /* Follows the brackets and words that decide where names are declared. Called with every token, in order. */

@@ -428,6 +428,10 @@ tg_buffer *tg_el_buffer(tg_elab *e, const tg_val *form, const tg_name *name, con
     tg_buffer *b = TG_NEW(e->cx, tg_buffer);
     if (!buffer_args(e, form, slot))
         return NULL;
+    if (slot[DATA] != NULL && (data != NULL || source != NULL || form->w.word->id == TG_W_ALLOC_BUFFER)) {
+        tg_el_error(e, slot[DATA]->at, "the memory of this buffer is not for data= to say");
+        return NULL;
+    }
     b->name = name;
     b->span = tg_el_span(e, form->at);
     b->id = e->cx->nbuffers++;

@@ -556,6 +556,32 @@ tg_val tg_el_choice(tg_elab *e, const tg_syn *at, const tg_val *c, const tg_val 
 
 /* ---- extents ---- */
 
+/* Equal expressions, seen without the cost of a general comparison where they are short, as bounds are. */
+static bool same_expr(tg_elab *e, const tg_node *a, const tg_node *b)
+{
+    const tg_node *todo[32][2] = { { a, b } };
+    for (size_t n = 1; n > 0;) {
+        a = todo[--n][0];
+        b = todo[n][1];
+        if (a == b)
+            continue;
+        bool simple = a->kind == TG_INT || a->kind == TG_VAR || (a->kind >= TG_ADD && a->kind <= TG_MAX);
+        if (!simple || n + 2 > TG_COUNT(todo)) {
+            if (!tg_node_equal(e->cx, a, b))
+                return false;
+            continue;
+        }
+        if (a->kind != b->kind || a->type != b->type || (a->kind == TG_INT && a->u.i != b->u.i)
+            || (a->kind == TG_VAR && a->u.var != b->u.var))
+            return false;
+        for (uint32_t i = 0; i < a->nkids; ++i, ++n) {
+            todo[n][0] = a->kid[i];
+            todo[n][1] = b->kid[i];
+        }
+    }
+    return true;
+}
+
 /* Sums of multiples of what is not taken apart further. */
 typedef struct term { const tg_node *n; int64_t times; } term;
 typedef struct sum { TG_VEC(term) todo; TG_VEC(term) terms; int64_t constant; bool lost; } sum;
@@ -565,7 +591,7 @@ enum { MOST_TERMS = 64 };
 static void add_term(tg_elab *e, sum *s, term t)
 {
     for (size_t i = 0; i < s->terms.n; ++i) {
-        if (tg_node_equal(e->cx, s->terms.at[i].n, t.n)) {
+        if (same_expr(e, s->terms.at[i].n, t.n)) {
             s->lost = s->lost || !add_fits(s->terms.at[i].times, t.times, &s->terms.at[i].times);
             return;
         }
@@ -598,7 +624,7 @@ const tg_node *tg_el_extent(tg_elab *e, const tg_syn *at, const tg_node *min, co
 {
     if (!tg_el_agree(e, at, &min, &end))
         return NULL;
-    if (end->kind == TG_ADD && tg_node_equal(e->cx, end->kid[0], min))
+    if (end->kind == TG_ADD && same_expr(e, end->kid[0], min))
         return end->kid[1];
     if (tg_is_int_const(min, 0))
         return end;

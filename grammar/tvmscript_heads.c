@@ -400,22 +400,32 @@ bool tg_el_scalar_store(tg_elab *e, const tg_syn *s, const tg_name *name, const 
 
 /* ---- heads without a name ---- */
 
-static void attribute(tg_elab *e, const tg_val *form)
+static void attribute(tg_elab *e, const tg_syn *at, const tg_val *node, const tg_name *key, const tg_val *value)
 {
-    const tg_val *slot[3];
-    if (!tg_el_args(e, form, "node key/attr_key value", slot))
-        return;
     tg_attr_stmt *attr = TG_NEW(e->cx, tg_attr_stmt);
-    attr->key = tg_el_str(e, slot[1], "the key of an attribute");
-    const tg_node *kid[2] = { NULL, tg_el_expr(e, slot[2]) };
-    if (slot[0]->kind == TG_VAL_BUFFER)
-        kid[0] = tg_var_ref(e->cx, slot[0]->w.buf->data);
-    else if (slot[0]->kind == TG_VAL_FORM)              /* an iter var or a target: nothing of it is needed here */
+    attr->key = key;
+    const tg_node *kid[2] = { NULL, tg_el_expr(e, value) };
+    if (node->kind == TG_VAL_BUFFER)
+        kid[0] = tg_var_ref(e->cx, node->w.buf->data);
+    else if (node->kind == TG_VAL_FORM)                 /* an iter var or a target: nothing of it is needed here */
         kid[0] = tg_int(e->cx, TG_INT32, 0);
     else
-        kid[0] = tg_el_expr(e, slot[0]);
-    if (attr->key != NULL && kid[0] != NULL && kid[1] != NULL)
-        tg_el_open(e, tg_el_span(e, form->at), TG_ATTR, attr, 2, kid);
+        kid[0] = tg_el_expr(e, node);
+    if (key != NULL && kid[0] != NULL && kid[1] != NULL)
+        tg_el_open(e, tg_el_span(e, at), TG_ATTR, attr, 2, kid);
+}
+
+/* T.attr(node, "key", value); T.attr({"key": value}) of 0.25, where the node would be 0. */
+static void attribute_form(tg_elab *e, const tg_val *form)
+{
+    const tg_val *slot[3], *dict = form->u.item;
+    tg_val zero = { .kind = TG_VAL_INT, .at = form->at };
+    if (form->n == 1 && dict->kind == TG_VAL_DICT) {
+        for (uint32_t i = 0; i < dict->n; i += 2)
+            attribute(e, form->at, &zero, tg_el_str(e, &dict->u.item[i], "the key of an attribute"), &dict->u.item[i + 1]);
+    } else if (tg_el_args(e, form, "node key/attr_key value", slot)) {
+        attribute(e, form->at, slot[0], tg_el_str(e, slot[1], "the key of an attribute"), slot[2]);
+    }
 }
 
 /* The message is a string; 0.24 writes ("RuntimeError", ["part", "part"]). */
@@ -493,7 +503,7 @@ bool tg_el_open_form(tg_elab *e, const tg_syn *target, const tg_val *form, const
     case TG_W_ALLOCATE_CONST: allocate_const(e, target, form, declared); return true;
     case TG_W_LET_STMT: case TG_W_LET_NAME: let_form(e, target, form); return true;
     case TG_W_LAUNCH_THREAD: launch_thread(e, target, form); return true;
-    case TG_W_ATTR: attribute(e, form); return true;
+    case TG_W_ATTR: attribute_form(e, form); return true;
     case TG_W_ASSERT:
         if (tg_el_args(e, form, "condition message", slot))
             tg_el_assert(e, form->at, slot[0], slot[1]);

@@ -114,7 +114,9 @@ static void open_loop(tg_elab *e, const tg_syn *name, loop_spec *spec, const tg_
                 : tg_bin(cx, TG_FLOORDIV, tg_bin(cx, TG_ADD, spec->extent, tg_int(cx, d, spec->step - 1)), step);
         spec->min = tg_int(cx, d, 0);
         tg_el_open(e, tg_el_span(e, at), TG_FOR, loop, 2, (const tg_node *[]){ spec->min, spec->extent });
-        const tg_node *value = tg_bin(cx, TG_ADD, min, tg_bin(cx, TG_MUL, tg_var_ref(cx, loop->var), step));
+        const tg_node *value = tg_bin(cx, TG_MUL, tg_var_ref(cx, loop->var), step);
+        if (!tg_is_int_const(min, 0))
+            value = tg_bin(cx, TG_ADD, min, value);
         tg_el_open(e, tg_el_span(e, at), TG_LET_STMT, var, 1, &value);
         tg_el_bind_var(e, name, var);
         return;

@@ -364,6 +364,8 @@ static tg_val family_member(tg_elab *e, const tg_syn *s, enum tg_family family, 
     return word_value(s, word != NULL ? word : &other_word[family], name);
 }
 
+enum { LONGEST_MEMBER = 200 };      /* bytes of axis.remap, script.ir_module … */
+
 static tg_val member_value(tg_elab *e, const tg_syn *s, const tg_val *object)
 {
     const tg_name *name = s->u.name;
@@ -373,6 +375,8 @@ static tg_val member_value(tg_elab *e, const tg_syn *s, const tg_val *object)
     case TG_VAL_FAMILY:
         return family_member(e, s, object->u.family, name);
     case TG_VAL_WORD:
+        if (object->w.word->id == TG_W_OTHER && object->name->len + name->len > LONGEST_MEMBER)
+            return tg_el_wrong(e, s, "%s has no member of so long a name", object->w.word->name);
         if (object->w.word->id == TG_W_OTHER)
             return family_member(e, s, object->w.word->family,
                                  tg_internf(e->cx, "%s.%s", object->name->text, name->text));

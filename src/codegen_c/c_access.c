@@ -169,12 +169,13 @@ void c_load(tg_emit *e, const tg_node *n, int outer)
         tg_putc(e->to, ')');
         return;
     }
-    bool bracket = tg_is_bool(d) && C_EQUAL < outer;
+    bool bracket = tg_is_bool(d) && C_EQUAL < outer, inverted = e->inverted;
+    e->inverted = false;
     if (bracket)
         tg_putc(e->to, '(');
     element(e, b, n->kid, v);
     if (tg_is_bool(d))
-        tg_puts(e->to, " != 0");                /* whatever byte a caller has put there */
+        tg_puts(e->to, inverted ? " == 0" : " != 0");   /* whatever byte a caller has put there */
     if (bracket)
         tg_putc(e->to, ')');
 }
@@ -211,6 +212,15 @@ static const tg_node *compound(tg_emit *e, const tg_node *n, const char **op)
     return part;
 }
 
+/* What is left of "x = value" for a variable that is declared by its first store. */
+static void declaring_store(tg_emit *e, const tg_node *n, c_var *v)
+{
+    v->pending = false;
+    tg_printf(e->to, "%s %s = ", c_element(e, v->elem, n->span), v->name->text);
+    stored_value(e, n->kid[0], n->u.buf->dtype);
+    tg_puts(e->to, ";\n");
+}
+
 void c_store(tg_emit *e, const tg_node *n)
 {
     const tg_buffer *b = n->u.buf;
@@ -222,7 +232,9 @@ void c_store(tg_emit *e, const tg_node *n)
     const tg_var *keep = e->self;
     e->self = v->bounded && !v->local ? b->data : NULL;
     c_line(e);
-    if (reach(v, d) == BYTES) {
+    if (v->pending) {
+        declaring_store(e, n, c_var_of(e, b->data));
+    } else if (reach(v, d) == BYTES) {
         int64_t lane, keep_lane = e->lane_at;
         const tg_node *at = scalar_offset(e, b, n->kid + 1, &lane);
         tg_printf(e->to, "%s(%s, ", c_helper(e, C_H_STORE, d, d), v->name->text);

@@ -129,16 +129,17 @@ static void load_exponent(tg_emit *e, const tg_node *n)
 static void classify(tg_emit *e, const tg_node *n, int outer)
 {
     DLDataType d = tg_dtype_of(n->kid[0]);
-    bool bracket = C_EQUAL < outer;
+    bool bracket = C_EQUAL < outer, inverted = e->inverted;
+    e->inverted = false;
     if (!tg_is_float(d)) {
-        c_put_int(e, TG_BOOL, tg_is_call(n, "isfinite"), false, outer);
+        c_put_int(e, TG_BOOL, tg_is_call(n, "isfinite") != inverted, false, outer);
         return;
     }
     e->need |= C_MATH;
     open(e, bracket);
     tg_printf(e->to, "%s(", n->u.name->text);
     c_expr(e, n->kid[0], C_TERNARY);
-    tg_puts(e->to, ") != 0");
+    tg_puts(e->to, inverted ? ") == 0" : ") != 0");
     close(e, bracket);
 }
 

@@ -50,7 +50,7 @@ void c_put_entry(tg_emit *e)
     check_members(e, x.inputs, m->nin, m->in);
     check_members(e, x.outputs, m->nout, m->out);
     if (m->workspace_bytes > 0)
-        tg_printf(e->to, "\n        || %s == NULL || (uintptr_t)%s %% %d != 0", x.workspace, x.workspace, (int)workspace_align(e));
+        tg_printf(e->to, "\n        || %s == NULL || (uintptr_t)%s %% %s_WORKSPACE_ALIGN != 0", x.workspace, x.workspace, e->macro);
     tg_printf(e->to, ") {\n        return %s_INVALID_ARGUMENT;\n    }\n", e->macro);
     if (!m->has_workspace)
         tg_printf(e->to, "    (void)%s;\n", x.workspace);
@@ -76,7 +76,7 @@ static void put_static_workspace(tg_emit *e)
     c_put_align_macro(e);
     tg_puts(e->to, "/* Where the workspace lies, for example __attribute__((section(\".dtcm\"))). */\n"
                    "#ifndef TIRGEN_WORKSPACE_SECTION\n#define TIRGEN_WORKSPACE_SECTION\n#endif\n");
-    tg_printf(e->to, "\nstatic TIRGEN_ALIGN(%d) TIRGEN_WORKSPACE_SECTION uint8_t workspace[%s_WORKSPACE_SIZE];\n", (int)workspace_align(e),
+    tg_printf(e->to, "\nstatic TIRGEN_ALIGN(%d) TIRGEN_WORKSPACE_SECTION uint8_t\n    workspace[%s_WORKSPACE_SIZE];\n", (int)workspace_align(e),
               e->macro);
 }
 

@@ -51,7 +51,12 @@ static void close_bracket(tg_emit *e, bool open)
 
 /* ---- long lines ---- */
 
-enum { LONG_LINE = 88 };
+enum { LONG_LINE = 88, LONG_INDEX = 108 };   /* columns; inside an index only when there is no other way */
+
+static bool is_long(const tg_emit *e)
+{
+    return e->to->n - e->line > (e->index > 0 ? LONG_INDEX : LONG_LINE);
+}
 
 static void next_line(tg_emit *e)
 {
@@ -62,7 +67,7 @@ static void next_line(tg_emit *e)
 
 void c_operator(tg_emit *e, const char *op)
 {
-    if (e->to->n - e->line > LONG_LINE)
+    if (is_long(e))
         next_line(e);
     else
         tg_putc(e->to, ' ');
@@ -72,7 +77,7 @@ void c_operator(tg_emit *e, const char *op)
 void c_comma(tg_emit *e)
 {
     tg_putc(e->to, ',');
-    if (e->to->n - e->line > LONG_LINE)
+    if (is_long(e))
         next_line(e);
     else
         tg_putc(e->to, ' ');
@@ -635,8 +640,21 @@ static void comparison(tg_emit *e, const tg_node *n, int outer)
         infix(e, n, outer);
 }
 
+/* Some conditions are comparisons with 0 in C; those are turned around instead of negated. */
+static bool compares_with_zero(tg_emit *e, const tg_node *n)
+{
+    bool classifies = tg_is_call(n, "isnan") || tg_is_call(n, "isinf") || tg_is_call(n, "isfinite");
+    return (classifies || n->kind == TG_LOAD) && (e->hoisted.n == 0 || tg_map_get(&e->hoisted, (uint64_t)n->id + 1) == NULL);
+}
+
 static void negation(tg_emit *e, const tg_node *n, int outer)
 {
+    if (compares_with_zero(e, n->kid[0])) {
+        e->inverted = true;
+        c_expr(e, n->kid[0], outer);
+        e->inverted = false;
+        return;
+    }
     bool open = open_bracket(e, C_UNARY, outer);
     tg_putc(e->to, '!');
     c_expr(e, n->kid[0], C_UNARY);

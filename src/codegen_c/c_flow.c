@@ -205,6 +205,71 @@ static void spread_stores(flow *f)
     }
 }
 
+/* ---- numbers of constants: what is only ever given a constant lies in its bounds ---- */
+
+static c_range range_of_data(const tg_tensor *t)
+{
+    c_range r = { INT64_MAX, INT64_MIN };
+    int64_t n = 1;
+    for (int k = 0; k < t->dl.ndim; ++k)
+        n *= t->dl.shape[k];
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t v = tg_tensor_i64(t, i);
+        r = c_range_join(r, (c_range){ v, v });
+    }
+    return r;
+}
+
+static bool has_numbers(const c_var *v)
+{
+    return v->data != NULL && v->data->dl.dtype.code == kDLInt && v->data->dl.dtype.bits >= 32 && v->data->size_bytes > 0;
+}
+
+/* Starts from "no number at all" for each parameter and let, and adds what flows in; a pointer to anything else spoils it. */
+static void bound_constants(flow *f)
+{
+    tg_emit *e = f->e;
+    for (size_t i = 0; i < f->edge.n; ++i) {
+        c_var *from = c_var_of(e, f->edge.at[i].from), *to = c_var_of(e, f->edge.at[i].to);
+        if (has_numbers(from) && !from->fixed) {
+            from->range = range_of_data(from->data);
+            from->fixed = true;
+        }
+        if (to->data == NULL && !to->fixed && !to->stored) {
+            to->range = (c_range){ INT64_MAX, INT64_MIN };
+            to->fixed = true;
+        }
+    }
+    for (size_t i = 0; i < e->fn.n; ++i)
+        for (uint32_t k = 0; k < e->fn.at[i]->f->nparams; ++k)
+            if (e->fn.at[i]->is_public || e->fn.at[i]->is_main)
+                c_var_of(e, e->fn.at[i]->f->param[k])->fixed = false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < f->edge.n; ++i) {
+            c_var *from = c_var_of(e, f->edge.at[i].from), *to = c_var_of(e, f->edge.at[i].to);
+            c_range r = c_range_join(to->range, from->range);
+            if (!to->fixed || (from->fixed && r.lo == to->range.lo && r.hi == to->range.hi))
+                continue;
+            to->fixed = from->fixed;
+            to->range = from->fixed ? r : (c_range){ INT64_MIN, INT64_MAX };
+            changed = true;
+        }
+    }
+}
+
+/* Constants used where they stand. */
+static bool bound_local_constant(tg_ctx *cx, const tg_node *n, void *user)
+{
+    c_var *v = n->kind == TG_ALLOC_CONST ? c_var_of(user, n->u.alloc->var) : NULL;
+    (void)cx;
+    if (v != NULL && v->read && !v->fixed && has_numbers(v)) {
+        v->range = range_of_data(v->data);
+        v->fixed = true;
+    }
+    return tg_is_stmt(n);
+}
+
 /* Names without accesses of their own take the element type of those they are handed to, or of their declaration. */
 static void type_pointers(flow *f)
 {
@@ -277,7 +342,10 @@ bool c_follow_pointers(tg_emit *e)
         for (size_t k = 0; k < e->fn.at[i]->calls.n; ++k)
             if (is_extern_call(e, e->fn.at[i]->calls.at[k]))
                 type_extern(e, e->fn.at[i]->calls.at[k]);
-    for (size_t i = 0; i < e->fn.n; ++i)
+    bound_constants(&f);
+    for (size_t i = 0; i < e->fn.n; ++i) {
         tg_visit(e->cx, e->fn.at[i]->f->body, check_constants, e);
+        tg_visit(e->cx, e->fn.at[i]->f->body, bound_local_constant, e);
+    }
     return !e->failed;
 }

@@ -20,9 +20,15 @@ static bool take(taken *t, const char *name)
 static const char *take_any(taken *t, const char *base)
 {
     const char *name = base;
-    for (unsigned i = 1; c_is_reserved(name) || !take(t, name); ++i)
+    for (unsigned i = 1; !take(t, name); ++i)
         name = tg_format(t->e->cx, "%s_%u", base, i);
     return name;
+}
+
+/* The same for a name that stands alone in C. A reserved family such as E[A-Z]… is left by a prefix, no suffix would do. */
+static const char *take_identifier(taken *t, const char *base)
+{
+    return take_any(t, c_is_reserved(base) ? tg_format(t->e->cx, "v_%s", base) : base);
 }
 
 /* Names that are identifiers already keep them; those that had to change make way. */
@@ -36,7 +42,7 @@ static void name_members(tg_emit *e, uint32_t n, c_io *io, const char *otherwise
             if (pass == 0 && same && take(&t, clean))
                 io[i].member = tg_intern_z(e->cx, clean);
             else if (pass == 1 && io[i].member == NULL)
-                io[i].member = tg_intern_z(e->cx, take_any(&t, clean));
+                io[i].member = tg_intern_z(e->cx, take_identifier(&t, clean));
         }
 }
 

@@ -89,8 +89,11 @@ void c_pools_name(tg_emit *e)
             continue;
         p->name = c_global(e, "constants", strlen("constants"), "constants");
         for (uint32_t k = 0; k < p->nparts; ++k) {      /* members of one struct */
-            const char *base = c_clean(e, p->part[k].name, strlen(p->part[k].name), "constant"), *name = base;
-            for (unsigned n = 1; c_is_reserved(name) || tg_map_get(&seen, TG_KEY(tg_intern_z(e->cx, name))) != NULL; ++n)
+            const char *base = c_clean(e, p->part[k].name, strlen(p->part[k].name), "constant"), *name;
+            if (c_is_reserved(base))
+                base = tg_format(e->cx, "v_%s", base);      /* no suffix leaves a reserved family */
+            name = base;
+            for (unsigned n = 1; tg_map_get(&seen, TG_KEY(tg_intern_z(e->cx, name))) != NULL; ++n)
                 name = tg_format(e->cx, "%s_%u", base, n);
             p->part[k].member = tg_intern_z(e->cx, name);
             tg_map_put(e->cx, &seen, TG_KEY(p->part[k].member), p);
@@ -143,7 +146,7 @@ static void put_pool(tg_emit *e, const c_pool *p)
     tg_puts(e->to, "};\n");
     for (uint32_t i = 0; i < p->nparts; ++i)
         if (p->part[i].data->size_bytes > 0)
-            tg_printf(e->to, "typedef char %s_at_%s[offsetof(struct %s_pool, %s) == %lld ? 1 : -1];\n", name, p->part[i].member->text, name,
+            tg_printf(e->to, "typedef char %s_at_%s\n    [offsetof(struct %s_pool, %s) == %lld ? 1 : -1];\n", name, p->part[i].member->text, name,
                       p->part[i].member->text, (long long)p->part[i].offset);
     tg_printf(e->to, "\nstatic const TIRGEN_ALIGN(16) TIRGEN_CONST_SECTION struct %s_pool %s = {\n", name, name);
     put_values(e, p);

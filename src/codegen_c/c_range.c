@@ -215,7 +215,7 @@ static c_range load(query *q, const tg_node *n)
 {
     tg_emit *e = q->e;
     const c_var *v = c_var_of(e, n->u.buf->data);
-    bool known = v->bounded && (v->local || (e->self != NULL && c_var_of(e, e->self) == v));
+    bool known = v->fixed ? tg_dtype_eq(tg_dtype_of(n), v->elem) : v->bounded && (v->local || (e->self != NULL && c_var_of(e, e->self) == v));
     return known ? v->range : c_dtype_range(tg_dtype_of(n));
 }
 

@@ -184,6 +184,7 @@ static void note(scanning *s, const tg_node *n)
     case TG_ALLOCATE: c_var_of(e, n->u.alloc->var)->local = true; break;
     case TG_ALLOC_CONST:
         c_var_of(e, n->u.alloc->var)->constant = true;
+        c_var_of(e, n->u.alloc->var)->data = n->u.alloc->tensor;
         if (n->u.alloc->tensor != NULL)
             vote(e, n->u.alloc->var, n->u.alloc->tensor->type->dtype);
         break;

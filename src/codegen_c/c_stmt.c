@@ -408,15 +408,20 @@ static void declare_array(tg_emit *e, const tg_node *n)
     size = size < 1 ? 1 : size;
     v->single = bytes == size && !v->escapes && !v->mixed && v->read && v->stored && v->object == C_DATA;
     const char *name = name_local(e, n->u.alloc->var, "buffer")->text;
-    c_line(e);
     if (!v->single) {
         int64_t count = (bytes + size - 1) / size;
+        c_line(e);
         tg_printf(e->to, "%s %s[%lld];\n", type, name, (long long)(count > 0 ? count : 1));
         return;
     }
+    /* a store that comes first is the initialiser */
     const tg_node *first = without_views(n->kid[n->nkids - 1]);
-    bool set_first = first->kind == TG_STORE && c_var_of(e, first->u.buf->data) == v;
-    tg_printf(e->to, set_first ? "%s %s;\n" : tg_is_float(v->elem) && !c_is_half(v->elem) ? "%s %s = 0.0f;\n" : "%s %s = 0;\n", type, name);
+    v->pending = first->kind == TG_STORE && c_var_of(e, first->u.buf->data) == v && !e->now->has_let
+                 && !c_reads_itself(e, first);
+    if (v->pending)
+        return;
+    c_line(e);
+    tg_printf(e->to, tg_is_float(v->elem) && !c_is_half(v->elem) ? "%s %s = 0.0f;\n" : "%s %s = 0;\n", type, name);
 }
 
 static void bind_constant(tg_emit *e, const tg_node *n)

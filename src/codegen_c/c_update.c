@@ -63,7 +63,7 @@ static bool reads_from(tg_emit *e, const tg_node *n, const c_var *data, unsigned
     return false;
 }
 
-static bool reads_itself(tg_emit *e, const tg_node *store)
+bool c_reads_itself(tg_emit *e, const tg_node *store)
 {
     unsigned few = 500;
     return reads_from(e, store->kid[0], c_var_of(e, store->u.buf->data), &few);
@@ -120,7 +120,7 @@ static void note_store(walking *w, const tg_node *n)
     int64_t since = v->local ? v->times : f != NULL ? f->times : 0;
     int64_t times = since > 0 && w->times < OFTEN ? w->times / since : OFTEN;
     if (!note_sum(w, n, times))
-        note_update(w, n, NULL, false, reads_itself(e, n) ? OFTEN : 1);
+        note_update(w, n, NULL, false, c_reads_itself(e, n) ? OFTEN : 1);
 }
 
 /* ---- the walk ---- */
@@ -175,7 +175,7 @@ static void walk(walking *w, const tg_node *n)
         case TG_STORE: {
             note_store(w, n);
             first_store f = { n, w->times };
-            if (!reads_itself(w->e, n))
+            if (!c_reads_itself(w->e, n))
                 TG_PUSH(w->e->cx, w->first, f);
             --w->level;
             return;

@@ -40,12 +40,15 @@ typedef struct c_var {
     bool escapes;               /* its address is passed on */
     bool mixed;                 /* seen as elements of several types */
     bool local;                 /* an array of the function itself */
+    bool pending;               /* its first store declares it */
     bool single;                /* printed as a plain variable instead of an array of one */
     bool index;                 /* a loop variable, or a let made of such */
     bool measured;              /* c_update.c has looked at it */
     bool bounded;               /* the elements lie in range: always (local), or where it updates itself (others) */
     c_range range;              /* integers: of the value; pointers: of the elements */
     c_real real;                /* floats */
+    bool fixed;                 /* the elements are those of constants, which lie in range */
+    const tg_tensor *data;      /* ALLOC_CONST of integers: its numbers */
     int64_t times;              /* how often the allocation is entered */
 } c_var;
 
@@ -162,6 +165,7 @@ typedef struct tg_emit {
     const tg_var *self;         /* buffer that the current statement updates in place, known to stay in its bounds */
     const char *lane;           /* name of the lane variable of a vector statement */
     int64_t lane_at;            /* or the lane itself; -1: none */
+    bool inverted;              /* the condition being printed is negated */
     const char *held;           /* array that holds the value of the vector store being printed */
     const tg_name *ret_value, *ret_code;    /* slots for results of packed calls */
     tg_map hoisted;             /* node -> name of the variable that holds it */
@@ -220,6 +224,7 @@ const tg_var *c_root(const tg_node *pointer);               /* the variable a po
 const c_fn *c_callee(tg_emit *e, const tg_node *call);      /* function of the module, or NULL */
 bool c_is_pointer(const tg_node *n);
 void c_scan_updates(tg_emit *e, c_fn *fn);                  /* which integer accumulators cannot overflow */
+bool c_reads_itself(tg_emit *e, const tg_node *store);      /* the value loads from the buffer */
 const tg_node *c_update_part(tg_emit *e, const tg_node *store);  /* A[i] = A[i] + part: the part; NULL otherwise */
 
 /* ---- c_expr.c, c_access.c, c_call.c ---- */

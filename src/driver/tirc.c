@@ -100,7 +100,7 @@ static int emit_text(tirc_job *job, const char *kind, const char *last)
         status = tirc_job_compile(job, last);
     else if (from == TG_LEVEL_RELAY || texts[k].level == TG_LEVEL_LOOP)
         status = tirc_job_compile(job, texts[k].last);
-    if (status == 0 && last != NULL && strcmp(job->timing[job->ntimings - 1].pass, last) != 0) {
+    if (status == 0 && last != NULL && job->ntimings > 0 && strcmp(job->timing[job->ntimings - 1].pass, last) != 0) {
         tirc_say("option '-stop-after': %s does not run on a module that begins at %s level", last, texts[from].what);
         status = 2;
     }
@@ -144,15 +144,16 @@ static int list_operators(void)
 static bool check_args(const tirc_args *args)
 {
     const char *emit = tirc_option(args, TIRC_EMIT), *stop = tirc_option(args, TIRC_STOP_AFTER);
-    const char *print = tirc_option(args, TIRC_PRINT_AFTER);
+    const char *print = tirc_option(args, TIRC_PRINT_AFTER), *list = tirc_option(args, TIRC_PASSES);
     if (args->nmodels == 0) {
         tirc_say("no model is named; tirc --help shows how");
         return false;
     }
     if (stop != NULL && !tirc_check_pass(TIRC_STOP_AFTER, stop)) return false;
     if (print != NULL && strcmp(print, "all") != 0 && !tirc_check_pass(TIRC_PRINT_AFTER, print)) return false;
-    if (stop != NULL && emit != NULL && strcmp(emit, "c") == 0) {
-        tirc_say("options '-stop-after' and '-emit=c' exclude each other: C needs all passes");
+    if ((stop != NULL || list != NULL) && emit != NULL && strcmp(emit, "c") == 0) {
+        tirc_say("options '%s' and '-emit=c' exclude each other: C needs all passes",
+                 tirc_option_name(stop != NULL ? TIRC_STOP_AFTER : TIRC_PASSES));
         return false;
     }
     return true;

@@ -277,7 +277,8 @@ static void put_atom(printer *p, const tg_node *n)
 }
 
 /* Operands from @p first on, then what closes them. A function among them makes them wait. */
-static void put_operands(printer *p, const tg_node *n, uint32_t first, unsigned indent, const tg_value *attrs, const char *close)
+static void put_operands(printer *p, const tg_node *n, uint32_t first, unsigned indent, const tg_value *attrs,
+                         const char *close)
 {
     if (!has_fn_operand(n)) {
         for (uint32_t i = first; i < n->nkids; ++i) {
@@ -548,14 +549,19 @@ static void put_metadata(tg_text *t, const tg_relay_names *names)
 {
     size_t n = names->constants.n;
     tg_puts(t, "\n#[metadata]\n{\n  \"root\": 1, \n  \"nodes\": [\n    {\n      \"type_key\": \"\"\n    }, \n    {\n"
-               "      \"type_key\": \"Map\", \n      \"keys\": [\n        \"relay.Constant\"\n      ], \n      \"data\": [2]\n    }, \n"
+               "      \"type_key\": \"Map\", \n      \"keys\": [\n        \"relay.Constant\"\n      ], \n      "
+               "\"data\": [2]\n    }, \n"
                "    {\n      \"type_key\": \"Array\", \n      \"data\": [");
     for (size_t i = 0; i < n; ++i)
         tg_printf(t, "%s%zu", i > 0 ? ", " : "", i + 3);
     tg_puts(t, "]\n    }");
     for (size_t i = 0; i < n; ++i)
-        tg_printf(t, ", \n    {\n      \"type_key\": \"relay.Constant\", \n      \"attrs\": {\n        \"_checked_type_\": \"0\", \n"
-                     "        \"data\": \"%zu\", \n        \"span\": \"0\", \n        \"virtual_device_\": \"0\"\n      }\n    }", i);
+        tg_printf(t,
+                  ", \n    {\n      \"type_key\": \"relay.Constant\", \n      \"attrs\": {\n        "
+                  "\"_checked_type_\": \"0\", \n"
+                  "        \"data\": \"%zu\", \n        \"span\": \"0\", \n        \"virtual_device_\": \"0\"\n      "
+                  "}\n    }",
+                  i);
     tg_puts(t, "\n  ], \n  \"b64ndarrays\": [\n");
     for (size_t i = 0; i < n; ++i) {
         tg_puts(t, "    \"");

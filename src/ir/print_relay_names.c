@@ -34,7 +34,8 @@ static bool colon_stays(const char *rest)
     size_t n = 0;
     while (is_word(rest[n]))
         ++n;
-    if (*rest == '\0' || *rest == ' ' || *rest == '(' || strncmp(rest, "Tensor[", 7) == 0 || strncmp(rest, "fn", 2) == 0)
+    if (*rest == '\0' || *rest == ' ' || *rest == '(' || strncmp(rest, "Tensor[", 7) == 0 ||
+        strncmp(rest, "fn", 2) == 0)
         return false;
     return !tg_dtype_parse(rest, n, &d);
 }
@@ -236,14 +237,14 @@ uint64_t tg_constant_index(tg_relay_names *s, const tg_tensor *t)
     return s->constants.n - 1;
 }
 
-/* Not-a-number is a literal only with the bits that the literal gives. */
+/* Not-a-number is a literal only with the bits that "nanf" gives: no sign, nothing behind the first bit. */
 static bool is_plain_nan(const tg_tensor *t)
 {
     uint64_t bits = 0;
     switch (t->type->dtype.bits) {
-    case 16: { uint16_t b; memcpy(&b, t->dl.data, 2); bits = b; return (bits & 0x7fff) == 0x7e00; }
-    case 32: { uint32_t b; memcpy(&b, t->dl.data, 4); bits = b; return (bits & 0x7fffffff) == 0x7fc00000; }
-    default: memcpy(&bits, t->dl.data, 8); return (bits & INT64_MAX) == 0x7ff8000000000000;
+    case 16: { uint16_t b; memcpy(&b, t->dl.data, 2); bits = b; return bits == 0x7e00; }
+    case 32: { uint32_t b; memcpy(&b, t->dl.data, 4); bits = b; return bits == 0x7fc00000; }
+    default: memcpy(&bits, t->dl.data, 8); return bits == 0x7ff8000000000000;
     }
 }
 

@@ -149,6 +149,13 @@ static void put_allocate_const(tg_tir_printer *p, const tg_node *n, bool last)
     end_named(p, last, name);
 }
 
+static bool same_bound(tg_tir_printer *p, const tg_node *a, const tg_node *b)
+{
+    if (a->kind == TG_INT && b->kind == TG_INT)
+        return a->u.i == b->u.i && a->type == b->type;
+    return tg_node_equal(p->cx, a, b);
+}
+
 /* An allocation right around the buffer over it is one declaration. */
 static bool is_merged(tg_tir_printer *p, const tg_node *n)
 {
@@ -161,7 +168,7 @@ static bool is_merged(tg_tir_printer *p, const tg_node *n)
         || a->var->type != tg_ptr(p->cx, b->dtype, b->scope))
         return false;
     for (uint32_t k = 0; k < b->ndim; ++k)
-        if (!tg_node_equal(p->cx, n->kid[k], b->shape[k]))
+        if (!same_bound(p, n->kid[k], b->shape[k]))
             return false;
     return true;
 }
@@ -341,8 +348,8 @@ static bool is_remapped(tg_tir_printer *p, const tg_block *b, const tg_node *n, 
     const tg_node *min = n->kid[3 * i], *extent = n->kid[3 * i + 1], *binding = n->kid[3 * i + 2],
                   *loop = loop_of(p, binding);
     return loop != NULL && (b->iter[i].kind == TG_ITER_SPATIAL || b->iter[i].kind == TG_ITER_REDUCE) &&
-           b->iter[i].var->type == extent->type && tg_node_equal(p->cx, loop->kid[0], min) &&
-           tg_node_equal(p->cx, loop->kid[1], extent);
+           b->iter[i].var->type == extent->type && same_bound(p, loop->kid[0], min) &&
+           same_bound(p, loop->kid[1], extent);
 }
 
 static void put_remap(tg_tir_printer *p, const tg_block *b, const tg_node *n, uint32_t first, uint32_t end,

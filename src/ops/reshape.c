@@ -136,7 +136,8 @@ const tg_type *tg_type_reshape(tg_ctx *cx, const tg_op *op, const tg_node *call)
     if (t == NULL || n < 0)
         return NULL;
     bool reverse = strcmp(op->name, "reshape") != 0 || tg_attr_bool(cx, op, call, "reverse");
-    memcpy(dim, t->dim, t->n * sizeof dim[0]);
+    for (uint32_t k = 0; k < t->n; ++k)
+        dim[k] = t->dim[k];
     if (reverse) {                                              /* special values are matched from the right */
         flip(spec, (uint32_t)n);
         flip(dim, t->n);

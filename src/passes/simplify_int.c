@@ -181,6 +181,7 @@ static const tg_node *divide_atom(tg_simplify *s, enum tg_kind kind, const tg_no
     bool plain = by != NULL && by->kind == TG_INT && by->u.i > 0 && by->u.i <= INT32_MAX && c <= INT32_MAX;
     bool same_way = plain && (x->kind == TG_FLOORDIV || x->kind == TG_FLOORMOD || tg_range_of(s->cx, &s->ranges, x->kid[0]).lo >= 0);
     bool quotient = kind == TG_FLOORDIV || kind == TG_DIV;
+    kind = quotient ? TG_FLOORDIV : TG_FLOORMOD;    /* what is inside may be negative although x is not */
     if (same_way && is_division(x) && quotient && tg_range_within((tg_range){ by->u.i * c, by->u.i * c }, 1, tg_range_of_dtype(tg_dtype_of(x)).hi))
         return divide(s, kind, x->kid[0], by->u.i * c);                 /* (x / a) / c */
     if (same_way && is_remainder(x) && !quotient && by->u.i % c == 0)

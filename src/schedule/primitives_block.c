@@ -593,6 +593,8 @@ static bool check_factor_loops(tg_sched *s, tg_nest *block, const tg_nest *loop)
         if (loops[i] == loop && !reduce)
             return tg_sched_refuse(s, "%s does not reduce", loop->var->name->text);
     }
+    if (!tg_is_int_const(block->node->kid[3 * block->node->u.block->niters], 1))
+        return tg_sched_refuse(s, "block %s has a predicate: some partial results might never begin", name_of(block));
     for (uint32_t i = 0; i < block->node->u.block->niters; ++i) {
         const tg_nest *l = tg_nest_loop_of(s, block, block->node->u.block->iter[i].var);
         bool plain = l != NULL && tg_is_int_const(block->node->kid[3 * i], 0) && tg_is_int_const(block->node->kid[3 * i + 1], l->extent);

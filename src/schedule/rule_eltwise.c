@@ -202,38 +202,51 @@ static bool strides_along(tg_sched *s, const tg_node *block, const tg_accesses *
     return true;
 }
 
-static bool can_fuse(tg_sched *s, const tg_node *block, const tg_accesses *a, const tg_nest *outer, const tg_nest *inner)
+/* Loops around a block with what each moves the accesses by; found before loops are fused and bindings no longer linear. */
+typedef struct walked { tg_nest *loop; bool linear; int64_t stride[TG_MAX_ACCESSES]; } walked;
+
+static bool walks_on(const walked *outer, const walked *inner, const tg_accesses *a)
 {
-    int64_t so[TG_MAX_ACCESSES], si[TG_MAX_ACCESSES];
-    if (outer->extent == 1 || inner->extent == 1)
+    if (outer->loop->extent == 1 || inner->loop->extent == 1)
         return true;
-    if (!strides_along(s, block, a, outer->var, so) || !strides_along(s, block, a, inner->var, si))
-        return false;
     for (uint32_t k = 0; k < a->n; ++k)
-        if (so[k] != si[k] * inner->extent)
+        if (outer->stride[k] != inner->stride[k] * inner->loop->extent)
             return false;
-    return true;
+    return outer->linear && inner->linear;
 }
 
 /* From the inside: a loop takes in the one around it while memory is walked through as one. */
 static void fuse_loops(tg_sched *s, tg_nest *block)
 {
     tg_accesses a;
-    tg_block_accesses(s->cx, block->node, &a);
+    walked w[TG_MAX_LOOPS];
+    tg_nest *loops[TG_MAX_LOOPS];
     using u = { block->node, false };
+    tg_block_accesses(s->cx, block->node, &a);
     tg_visit(s->cx, tg_block_store(s->cx, block->node)->kid[0], find_values, &u);
     for (uint32_t k = 0; k < a.n; ++k)
         a.complete = a.complete && a.at[k].linear;
-    if (!a.complete || u.elsewhere)
+    int n = tg_nest_loops(block, loops, TG_MAX_LOOPS);
+    if (!a.complete || u.elsewhere || n < 2)
         return;
-    for (tg_nest *inner = block->parent; inner->kind == TG_NEST_LOOP && inner->parent->kind == TG_NEST_LOOP && inner->parent->kid.n == 1;) {
-        tg_nest *outer = inner->parent, *fused;
-        if (!can_fuse(s, block->node, &a, outer, inner))
+    for (int i = 0; i < n; ++i) {
+        w[i].loop = loops[i];
+        w[i].linear = strides_along(s, block->node, &a, loops[i]->var, w[i].stride);
+    }
+    for (int inner = n - 1, outer = n - 2; outer >= 0 && loops[outer]->kid.n == 1; --outer) {
+        tg_nest *fused;
+        bool unit = w[inner].loop->extent == 1;
+        if (!walks_on(&w[outer], &w[inner], &a)) {
             inner = outer;
-        else if (tg_s_fuse(s, outer, inner, &fused))
-            inner = fused;
-        else
+            continue;
+        }
+        if (!tg_s_fuse(s, w[outer].loop, w[inner].loop, &fused))
             return;
+        w[inner].loop = fused;                      /* it moves the accesses as the inner loop did */
+        if (unit)
+            w[inner] = (walked){ fused, w[outer].linear, { 0 } };
+        for (uint32_t k = 0; unit && k < a.n; ++k)
+            w[inner].stride[k] = w[outer].stride[k];
     }
 }
 

@@ -43,7 +43,7 @@ static const struct { const char *params, *tir, *c; } rows[] = {
                    "    for i in range(8):\n        B[i] = V[i]\n",
       "    float p[8];\n    for (int32_t i = 0; i < 8; ++i) {\n        p[i] = A[7 - i];\n    }\n    for (int32_t i = 0; i < 8; ++i) {\n        B[i] = p[i];\n    }" },
     { A8 ", " B8, "    p = T.allocate([1], \"float32\", \"local\")\n    V = T.Buffer((1,), data=p)\n    V[0] = T.float32(0)\n    for i in range(8):\n        V[0] = V[0] + A[i]\n    B[0] = V[0]\n",
-      "    float p;\n    p = 0.0f;\n    for (int32_t i = 0; i < 8; ++i) {\n        p += A[i];\n    }\n    B[0] = p;" },
+      "    float p = 0.0f;\n    for (int32_t i = 0; i < 8; ++i) {\n        p += A[i];\n    }\n    B[0] = p;" },
     { B8, "    p = T.allocate([64], \"int8\", \"global\")\n    V = T.decl_buffer((16,), \"int32\", data=p)\n    V[1] = 7\n    B[0] = T.Cast(\"float32\", V[1])\n",
       "    int32_t p[16];\n    p[1] = 7;\n    B[0] = (float)p[1];" },
     { B8, "    p = T.allocate([4], \"int32\", \"global\")\n    V = T.decl_buffer((4,), \"int32\", data=p)\n    W = T.decl_buffer((4,), \"float32\", data=p)\n    V[0] = 1065353216\n    B[0] = W[0]\n",

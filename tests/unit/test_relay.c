@@ -63,7 +63,9 @@ static const struct { const char *body, *printed; } bodies[] = {
     { "if (%c) { exp(%x) } else { let %y = %x; %y }",
       "if (%c) {\n    exp(%x)\n  } else {\n    let %y = %x;\n    %y\n  }" },
     { "%3 = if (%c) { %2 = exp(%x); %2 } else { %x }; %3",
-      "%1 = if (%c) {\n    exp(%x)\n  } else {\n    %x\n  };\n  %1" },
+      "if (%c) {\n    exp(%x)\n  } else {\n    %x\n  }" },
+    { "%3 = if (%c) { %2 = exp(%x); f(%2, %2) } else { %x }; g(%3, %3)",
+      "%1 = if (%c) {\n    %0 = exp(%x);\n    f(%0, %0)\n  } else {\n    %x\n  };\n  g(%1, %1)" },
     { "fn (%y: int32) -> int32 { add(%y, 1) }", "fn (%y: int32) -> int32 {\n    add(%y, 1)\n  }" },
     { "(fn (%y) { %y })(%x)", "%0 = fn (%y) {\n    %y\n  };\n  %0(%x)" },
     { "let %r = ref(%x); ref_write(%r, exp(ref_read(%r))); ref_read(%r)",
@@ -87,9 +89,9 @@ static const struct { const char *text, *printed; } scalars[] = {
     { "7", "7" }, { "-2147483648", "-2147483648" }, { "2147483648", "2147483648i64" }, { "-7i64", "-7i64" }, { "7i16", "7i16" },
     { "7 /* ty=int64 */", "7i64" }, { "0.1 /* ty=float32 */", "0.1f" }, { "0.1", "0.1f64" }, { "1e-05f", "1e-05f" },
     { "0.00392157f", "0.00392157f" }, { "1f16", "1f16" }, { "0.333251953125f16", "0.3333f16" }, { "-0f", "-0f" }, { "inff", "inff" }, { "-inff64", "-inff64" },
-    { "nanf", "nanf" }, { "nanf16", "nanf16" }, { "-nanf", "-nanf" }, { "True", "True" }, { "2.5f64", "2.5f64" }, { "3.4028235e38f", "3.4028235e+38f" },
+    { "nanf", "nanf" }, { "nanf16", "nanf16" }, { "True", "True" }, { "2.5f64", "2.5f64" }, { "3.4028235e38f", "3.4028235e+38f" },
     { "16777217f", "16777216f" }, { "0.1000000014901161193847656250001f", "0.1f" }, { "-9223372036854775808i64", "-9223372036854775808i64" },
-    { "inf", "inff64" }, { "-nan", "-nanf64" },
+    { "inf", "inff64" }, { "--nan", "nanf64" },
 };
 
 static void literals_have_the_type_and_value_of_their_text(void **state)
@@ -393,6 +395,40 @@ static void a_text_may_end_anywhere(void **state)
     }
 }
 
+/* All features at once, with an allocator that gives ever more blocks before it fails. */
+static tirgen_status within(tg_test_budget *budget, jmp_buf *jump)
+{
+    static const char text[] = HEAD "def @main(%a:0: Tensor[(3), float32], k=\"x\") {\n  %0 = if (True) { f(%a:0, meta[relay.Constant][0]) } else { %a:0 };\n"
+        "  g(%0, a=[1, {b: 2}]) /* ty=int8 span=s:0:0 */\n}\n#[metadata]\n{\"root\": 1, \"nodes\": [{\"type_key\": \"\"}, {\"type_key\": \"Map\", "
+        "\"keys\": [\"relay.Constant\"], \"data\": [2]}, {\"type_key\": \"Array\", \"data\": [3]}, {\"type_key\": \"relay.Constant\", "
+        "\"attrs\": {\"data\": \"0\"}}], \"b64ndarrays\": [\"P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAAAAAAAIAQABAAAAAAAAAAM=\"]}";
+    tg_allocator from = tg_test_allocator(budget);
+    tg_ctx *cx = tg_ctx_new(&from);
+    if (cx == NULL)
+        return TIRGEN_ENOMEM;
+    volatile tirgen_status status = TIRGEN_EINPUT;
+    cx->unwind = jump;
+    if (setjmp(*jump) != 0)
+        status = cx->failure;
+    else if (tg_parse_relay(cx, tg_module_new(cx), tg_source_add(cx, "a.relay", text, sizeof text - 1)))
+        status = TIRGEN_OK;
+    tg_ctx_free(cx);
+    return status;
+}
+
+static void running_out_of_memory_at_any_point_leaves_nothing_behind(void **state)
+{
+    tg_fixture *f = *state;
+    tirgen_status status = TIRGEN_ENOMEM;
+    for (long n = 0; status != TIRGEN_OK; ++n) {
+        assert_true(n < 100);
+        tg_test_budget budget = { n, 0 };
+        status = within(&budget, &f->jump);
+        assert_true(status == TIRGEN_OK || status == TIRGEN_ENOMEM);
+        assert_int_equal(budget.live, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ten_thousand_levels_are_read_and_more_are_refused, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(long_chains_are_read_without_recursion, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(a_text_may_end_anywhere, tg_test_setup, tg_test_teardown),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_at_any_point_leaves_nothing_behind, tg_test_setup, tg_test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
