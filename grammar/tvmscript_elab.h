@@ -117,7 +117,6 @@ typedef struct tg_el_undo { tg_el_cell *cell; tg_el_cell was; } tg_el_undo;
 typedef struct tg_elab {
     tg_ctx *cx;
     tg_script *p;
-    tg_module *m;
     const tg_map *words;
     tg_map families;                /* name of a prefix -> enum tg_family */
     size_t nhints;                  /* of p->hints that hold here */

@@ -400,7 +400,6 @@ bool tg_script_elaborate(tg_script *p, tg_module *m)
     result r = { 0 };
     e->cx = cx;
     e->p = p;
-    e->m = m;
     e->words = tg_el_words(cx);
     e->int32 = tg_prim(cx, TG_INT32);
     e->float32 = tg_prim(cx, TG_FLOAT32);

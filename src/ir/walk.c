@@ -77,6 +77,17 @@ static void push_node(tg_ctx *cx, stack *s, const tg_node *n)
 
 /* ---- rewrite ---- */
 
+/* The node with its new operands; a sequence takes in the statements of a sequence that came into it, as tg_seq() builds it. */
+static const tg_node *rebuild(tg_ctx *cx, const tg_node *n, const tg_node *const *kid)
+{
+    const tg_node *now = tg_node_with(cx, n, n->nkids, kid);
+    if (n->kind == TG_SEQ && now != n)
+        for (uint32_t i = 0; i < n->nkids; ++i)
+            if (kid[i]->kind == TG_SEQ)
+                return tg_seq(cx, n->nkids, kid);
+    return now;
+}
+
 const tg_node *tg_rewrite_node(tg_ctx *cx, const tg_node *root, tg_rewrite_fn fn, void *user)
 {
     stack todo = { 0 }, done = { 0 };
@@ -97,7 +108,7 @@ const tg_node *tg_rewrite_node(tg_ctx *cx, const tg_node *root, tg_rewrite_fn fn
         }
         const tg_node **kids = (const tg_node **)done.at;
         const tg_node *old = f->n;
-        const tg_node *now = fn(cx, tg_node_with(cx, old, old->nkids, kids == NULL ? NULL : kids + f->base), user);
+        const tg_node *now = fn(cx, rebuild(cx, old, kids == NULL ? NULL : kids + f->base), user);
         if (now == NULL)
             return NULL;
         memo_put(cx, &seen, old->id, now);

@@ -27,7 +27,7 @@ static bool read_take(tg_ctx *cx, const tg_op *op, const tg_node *call, const tg
     return true;
 }
 
-/* Nothing can be taken from an empty axis, unless nothing is asked for. */
+/* Nothing can be taken from an axis of extent 0, unless nothing is asked for. */
 static const tg_type *from_some(tg_ctx *cx, const tg_node *call, const tg_type *r, int64_t extent)
 {
     int64_t n = 0;
@@ -152,7 +152,8 @@ const tg_type *tg_type_gather_nd(tg_ctx *cx, const tg_op *op, const tg_node *cal
 {
     const tg_type *x = tg_arg_tensor(cx, call, 0), *i = tg_arg_tensor(cx, call, 1);
     int64_t dim[3 * TG_MAX_NDIM];
-    uint32_t n = 0, batch;
+    int64_t least = 1;
+    uint32_t n = 0, batch = 0;
     if (x == NULL || i == NULL || !tg_want_int(cx, call, 1))
         return NULL;
     if (i->n < 1)
@@ -163,18 +164,20 @@ const tg_type *tg_type_gather_nd(tg_ctx *cx, const tg_op *op, const tg_node *cal
         if (i->dim[k + 1] != x->dim[k])
             return tg_arg_error(cx, call, 1, "batch axis %u has extent %lld, the data has %lld", k, (long long)i->dim[k + 1],
                                 (long long)x->dim[k]);
+    for (uint32_t k = batch; k < batch + (uint32_t)i->dim[0]; ++k)
+        least = x->dim[k] < least ? x->dim[k] : least;
     for (uint32_t k = 1; k < i->n; ++k)
         dim[n++] = i->dim[k];
     for (uint32_t k = batch + (uint32_t)i->dim[0]; k < x->n; ++k)
         dim[n++] = x->dim[k];
-    return tg_tensor_of(cx, call, x->dtype, n, dim);
+    return from_some(cx, call, tg_tensor_of(cx, call, x->dtype, n, dim), least);
 }
 
 bool tg_lower_gather_nd(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     const tg_type *x = call->kid[0]->type, *i = call->kid[1]->type;
     tg_at to, from = { 0 }, at = { .n = i->n };
-    uint32_t batch;
+    uint32_t batch = 0;
     if (!read_batch(lo->cx, op, call, x, i, &batch))
         return false;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &to);
@@ -228,9 +231,12 @@ const tg_type *tg_type_adv_index(tg_ctx *cx, const tg_op *op, const tg_node *cal
         return tg_arg_error(cx, call, 0, "the tuple needs the data and at most one index tensor a dimension");
     if (!index_shape(cx, call, t, &n, dim))
         return NULL;
+    int64_t least = 1;
+    for (uint32_t k = 0; k + 1 < t->n; ++k)
+        least = t->field[0]->dim[k] < least ? t->field[0]->dim[k] : least;
     for (uint32_t k = t->n - 1; k < t->field[0]->n; ++k)
         dim[n++] = t->field[0]->dim[k];
-    return tg_tensor_of(cx, call, t->field[0]->dtype, n, dim);
+    return from_some(cx, call, tg_tensor_of(cx, call, t->field[0]->dtype, n, dim), least);
 }
 
 bool tg_lower_adv_index(tg_lower *lo, const tg_op *op, const tg_node *call)
@@ -261,6 +267,8 @@ const tg_type *tg_type_unravel_index(tg_ctx *cx, const tg_op *op, const tg_node 
         return NULL;
     if (i->n > 1)
         return tg_arg_error(cx, call, 0, "the indices have %u dimensions, at most 1 is possible", i->n);
+    if (shape->dim[0] > TG_MAX_NDIM)
+        return tg_arg_error(cx, call, 1, "a shape of %lld dimensions is not possible", (long long)shape->dim[0]);
     int64_t dim[2] = { shape->dim[0], i->n > 0 ? i->dim[0] : 0 };
     return tg_tensor_of(cx, call, i->dtype, i->n + 1, dim);
 }

@@ -324,7 +324,8 @@ bool tg_lower_reverse_sequence(tg_lower *lo, const tg_op *op, const tg_node *cal
         return false;
     tg_block_build *b = tg_begin_over(lo, NULL, out, &to);
     one.ix[0] = to.ix[batch];
-    tg_expr len = tg_block_let(b, "len", tg_to(cx, lo->index, tg_in(lo, 1, &one))), s = to.ix[seq];
+    tg_expr s = to.ix[seq], len = tg_index(lo, tg_clamp(cx, tg_position(lo, tg_in(lo, 1, &one)), 0, tg_extent(out, seq)));
+    len = tg_block_let(b, "len", len);
     from = to;
     from.ix[seq] = tg_choose(cx, tg_lt(cx, s, len), tg_sub(cx, tg_addi(cx, len, -1), s), s);
     tg_put(b, out, tg_in_raw(lo, 0, &from), &to);

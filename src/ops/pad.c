@@ -316,9 +316,12 @@ static const tg_type *depth_type(tg_ctx *cx, const tg_op *op, const tg_node *cal
     memcpy(dim, t->dim, sizeof dim);
     if (to_depth ? dim[h] % block != 0 || dim[w] % block != 0 : dim[c] % (block * block) != 0)
         return tg_arg_error(cx, call, 0, "the extents do not divide by the block size %lld", (long long)block);
-    dim[c] = to_depth ? dim[c] * block * block : dim[c] / (block * block);
     dim[h] = to_depth ? dim[h] / block : dim[h] * block;
     dim[w] = to_depth ? dim[w] / block : dim[w] * block;
+    if (!to_depth)
+        dim[c] /= block * block;
+    else if (!tg_mul_fits(dim[c], block * block, &dim[c]))
+        return tg_op_error(cx, call, "the result is too large");
     return tg_tensor_of(cx, call, t->dtype, 4, dim);
 }
 

@@ -17,6 +17,7 @@ static bool push_dim(tg_ctx *cx, const tg_node *call, shape_list *s, int64_t d)
 
 static bool next_input(tg_ctx *cx, const tg_node *call, shape_list *s, int64_t *d)
 {
+    *d = 0;
     if (s->at >= s->nin)
         return tg_op_error(cx, call, "the new shape refers to more dimensions than the data has") != NULL;
     *d = s->in[s->at++];
@@ -36,7 +37,7 @@ static bool push_inferred(tg_ctx *cx, const tg_node *call, shape_list *s)
 /* -4 a b: one dimension of the data becomes two, one of which may be -1 */
 static bool push_split(tg_ctx *cx, const tg_node *call, shape_list *s, int64_t a, int64_t b)
 {
-    int64_t d, product;
+    int64_t d = 0, product = 0;
     if (!next_input(cx, call, s, &d))
         return false;
     if (a == -1 && b > 0 && d % b == 0)
@@ -50,7 +51,7 @@ static bool push_split(tg_ctx *cx, const tg_node *call, shape_list *s, int64_t a
 
 static bool push_entry(tg_ctx *cx, const tg_node *call, shape_list *s, const int64_t *spec, int n, int *i, bool allowzero)
 {
-    int64_t d, e;
+    int64_t d = 0, e = 0;
     switch (spec[*i]) {
     case 0:
         if (allowzero) {

@@ -122,7 +122,8 @@ static bool read_deform(tg_ctx *cx, const tg_op *op, const tg_node *call, deform
     if (d->groups < 1 || d->s.channels % d->groups != 0)
         return tg_op_error(cx, call, "%lld channels do not divide into %lld groups", (long long)d->s.channels, (long long)d->groups) != NULL;
     const tg_layout *l = &d->s.data;
-    if (tg_layout_extent(l, off->dim, 'C') != 2 * d->groups * d->s.w[0].kernel * d->s.w[1].kernel
+    if (tg_layout_extent(l, off->dim, 'N') != tg_layout_extent(l, call->kid[0]->type->dim, 'N')
+        || tg_layout_extent(l, off->dim, 'C') != 2 * d->groups * d->s.w[0].kernel * d->s.w[1].kernel
         || tg_layout_extent(l, off->dim, 'H') != d->s.w[0].out || tg_layout_extent(l, off->dim, 'W') != d->s.w[1].out)
         return tg_arg_error(cx, call, 1, "the offsets need %lld channels of %lld x %lld",
                             (long long)(2 * d->groups * d->s.w[0].kernel * d->s.w[1].kernel), (long long)d->s.w[0].out,

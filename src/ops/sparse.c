@@ -21,17 +21,19 @@ static bool read_sparse(tg_ctx *cx, const tg_node *call, uint32_t first, bool bl
            || tg_arg_error(cx, call, first, "the blocks are not possible") != NULL;
 }
 
-static tg_expr integer_at(tg_lower *lo, uint32_t operand, tg_expr i)
+/* Entry i of an index operand, kept inside [0, most]: a wrong matrix must not lead the code astray. */
+static tg_expr integer_at(tg_lower *lo, uint32_t operand, tg_expr i, int64_t most)
 {
     tg_at at = { 1, { i } };
-    return tg_index(lo, tg_position(lo, tg_in(lo, operand, &at)));
+    return tg_index(lo, tg_clamp(lo->cx, tg_position(lo, tg_in(lo, operand, &at)), 0, most > 0 ? most : 0));
 }
 
 /* Opens a loop over the stored elements of block row @p r; @return their number. */
 static tg_expr each_element(tg_lower *lo, tg_script *s, const sparse *m, tg_expr r)
 {
     tg_ctx *cx = lo->cx;
-    tg_expr begin = tg_s_let(s, "begin", integer_at(lo, m->first + 2, r)), end = integer_at(lo, m->first + 2, tg_addi(cx, r, 1));
+    int64_t n = tg_extent(lo->in[m->first], 0);
+    tg_expr begin = tg_s_let(s, "begin", integer_at(lo, m->first + 2, r, n)), end = integer_at(lo, m->first + 2, tg_addi(cx, r, 1), n);
     tg_expr count = tg_s_let(s, "count", tg_max(cx, tg_sub(cx, end, begin), tg_ix(lo, 0)));
     return tg_add(cx, begin, tg_s_for(s, "e", tg_ix(lo, 0), count));
 }
@@ -72,7 +74,7 @@ bool tg_lower_sparse_dense(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_script *s = tg_script_new(lo);
     tg_s_store(s, acc, tg_const(cx, d, 0), zero);
     tg_expr e = tg_s_let(s, "element", each_element(lo, s, &m, tg_floordivi(cx, row, m.br)));
-    tg_expr block = tg_s_let(s, "block", integer_at(lo, m.first + 1, e));
+    tg_expr block = tg_s_let(s, "block", integer_at(lo, m.first + 1, e, tg_extent(lo->in[0], 1) / m.bc - 1));
     tg_expr j = m.bc == 1 ? zero : tg_s_for(s, "j", zero, tg_ix(lo, m.bc));
     tg_at x = { 2, { dense, tg_add(cx, tg_muli(cx, block, m.bc), j) } };
     tg_expr v = value_at(lo, &m, e, tg_floormodi(cx, row, m.br), j);
@@ -107,7 +109,7 @@ bool tg_lower_sparse_add(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_block_build *b = tg_begin(lo, NULL);
     tg_expr i = tg_spatial(b, "i", tg_extent(lo->out[0], 0));
     tg_script *s = tg_script_new(lo);
-    tg_expr e = tg_s_let(s, "element", each_element(lo, s, &m, i)), j = tg_s_let(s, "j", integer_at(lo, 2, e));
+    tg_expr e = tg_s_let(s, "element", each_element(lo, s, &m, i)), j = tg_s_let(s, "j", integer_at(lo, 2, e, tg_extent(lo->out[0], 1) - 1));
     tg_at to = { 2, { i, j } };
     tg_s_put(s, lo->out[0], tg_add(cx, tg_read(lo, lo->out[0], &to), value_at(lo, &m, e, NULL, NULL)), &to);
     tg_s_end(s);
@@ -142,7 +144,7 @@ bool tg_lower_sparse_transpose(tg_lower *lo, const tg_op *op, const tg_node *cal
     tg_s_store(s, next, zero, i);
     tg_s_end(s);
     tg_expr e = tg_s_for(s, "e", zero, tg_ix(lo, tg_extent(lo->in[1], 0)));
-    tg_at column = { 1, { tg_s_let(s, "column", integer_at(lo, 1, e)) } }, after = { 1, { tg_addi(cx, column.ix[0], 1) } };
+    tg_at column = { 1, { tg_s_let(s, "column", integer_at(lo, 1, e, m.rows - 1)) } }, after = { 1, { tg_addi(cx, column.ix[0], 1) } };
     tg_s_store(s, next, tg_addi(cx, tg_read(lo, next, &after), 1), after.ix[0]);
     tg_s_end(s);
     i = tg_s_for(s, "i", zero, n);
@@ -155,11 +157,13 @@ bool tg_lower_sparse_transpose(tg_lower *lo, const tg_op *op, const tg_node *cal
     tg_s_put(s, lo->out[2], tg_read(lo, next, &here), &here);
     tg_expr row = tg_s_for(s, "row", zero, n);                  /* next[c]: where the next element of column c goes */
     e = tg_s_let(s, "element", each_element(lo, s, &m, row));
-    column.ix[0] = tg_s_let(s, "column", integer_at(lo, 1, e));
+    column.ix[0] = tg_s_let(s, "column", integer_at(lo, 1, e, m.rows - 1));
     here.ix[0] = tg_s_let(s, "to", tg_read(lo, next, &column));
+    tg_s_if(s, tg_lt(cx, here.ix[0], tg_ix(lo, tg_extent(lo->out[0], 0))));
     tg_s_put(s, lo->out[0], value_at(lo, &m, e, NULL, NULL), &here);
     tg_s_put(s, lo->out[1], row, &here);
     tg_s_store(s, next, tg_addi(cx, here.ix[0], 1), column.ix[0]);
+    tg_s_end(s);
     tg_s_end(s);
     tg_s_end(s);
     tg_end_body(b, tg_script_done(s));
@@ -190,6 +194,9 @@ const tg_type *tg_type_sparse_conv2d(tg_ctx *cx, const tg_op *op, const tg_node 
     sparse_conv c;
     if (x == NULL || !read_sparse_conv(cx, op, call, &c) || !tg_same_dtype(cx, call, 0, 1))
         return NULL;
+    int64_t columns = c.k * c.k * x->dim[c.last ? 3 : 1];
+    if (columns % c.m.bc != 0 || columns == 0)
+        return tg_arg_error(cx, call, 0, "%lld columns do not divide into blocks of %lld", (long long)columns, (long long)c.m.bc);
     int64_t h = x->dim[c.last ? 1 : 2] - c.k + 1, w = x->dim[c.last ? 2 : 3] - c.k + 1;
     int64_t nhwc[4] = { x->dim[0], h, w, c.m.rows }, nchw[4] = { x->dim[0], c.m.rows, h, w };
     return tg_tensor_of(cx, call, x->dtype, 4, c.last ? nhwc : nchw);
@@ -211,7 +218,8 @@ bool tg_lower_sparse_conv2d(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_expr zero = tg_ix(lo, 0), row = to.ix[ch];
     tg_s_store(s, acc, tg_const(cx, d, 0), zero);
     tg_expr e = tg_s_let(s, "element", each_element(lo, s, &c.m, tg_floordivi(cx, row, c.m.br)));
-    tg_expr block = tg_s_let(s, "block", integer_at(lo, c.m.first + 1, e)), j = tg_s_for(s, "j", zero, tg_ix(lo, c.m.bc));
+    int64_t columns = c.k * c.k * channels;
+    tg_expr block = tg_s_let(s, "block", integer_at(lo, c.m.first + 1, e, columns / c.m.bc - 1)), j = tg_s_for(s, "j", zero, tg_ix(lo, c.m.bc));
     tg_expr column = tg_s_let(s, "column", tg_add(cx, tg_muli(cx, block, c.m.bc), j));     /* (ky, kx, channel) */
     int64_t per_tap = channels > 0 ? channels : 1;
     tg_expr tap = tg_floordivi(cx, column, per_tap);

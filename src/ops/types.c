@@ -12,7 +12,10 @@ static const tg_type *known_extents(tg_ctx *cx, const tg_node *call, uint32_t i,
     for (uint32_t k = 0; k < t->n; ++k)
         if (t->dim[k] < 0)
             return tg_arg_error(cx, call, i, "dimension %u of operand %u is not known at compile time", k, i);
-    return t;
+        else if (t->dim[k] > TG_MAX_ELEMENTS)
+            return tg_arg_error(cx, call, i, "dimension %u of operand %u is too large", k, i);
+    int64_t elements;
+    return tg_type_elements(t, &elements) ? t : tg_arg_error(cx, call, i, "operand %u is too large", i);
 }
 
 const tg_type *tg_arg_tensor(tg_ctx *cx, const tg_node *call, uint32_t i)

@@ -78,6 +78,34 @@ static bool same_memory(const tg_type *t, const int64_t *axes)
     return true;
 }
 
+/* A constant moves here and now: weights are large, and the evaluator that folds constants takes its time for each element. */
+static const tg_node *reordered_constant(tg_ctx *cx, const tg_node *atom, const int64_t *axes, const int64_t *dim)
+{
+    const tg_tensor *from = atom->u.tensor;
+    uint32_t n = from->type->n;
+    size_t size = tg_dtype_bytes(from->dl.dtype);
+    tg_tensor *to = tg_tensor_new(cx, tg_tensor_type(cx, from->type->dtype, n, dim, from->type->wide), NULL);
+    int64_t stride[TG_MAX_NDIM], at[TG_MAX_NDIM] = { 0 }, step[TG_MAX_NDIM], elements = 1;
+    for (uint32_t k = n; k-- > 0; elements *= from->type->dim[k])
+        stride[k] = elements;
+    for (uint32_t k = 0; k < n; ++k)
+        step[k] = stride[axes[k]];
+    const unsigned char *in = from->dl.data;
+    unsigned char *out = to->dl.data;
+    for (int64_t offset = 0; elements > 0; --elements, out += size) {
+        memcpy(out, in + (size_t)offset * size, size);
+        for (uint32_t k = n; k-- > 0;) {            /* the next index of the result, last axis first */
+            offset += step[k];
+            if (++at[k] < dim[k])
+                break;
+            offset -= step[k] * dim[k];
+            at[k] = 0;
+        }
+    }
+    to->label = from->label;
+    return tg_rconst(cx, to);
+}
+
 /* The value @p atom with its axes in another order. */
 static const tg_node *reordered(tg_rebind *r, const tg_node *atom, const int64_t *axes)
 {
@@ -85,6 +113,8 @@ static const tg_node *reordered(tg_rebind *r, const tg_node *atom, const int64_t
     int64_t dim[TG_MAX_NDIM];
     for (uint32_t k = 0; k < t->n; ++k)
         dim[k] = t->dim[axes[k]];
+    if (atom->kind == TG_RCONST && t->n > 0)
+        return reordered_constant(r->cx, atom, axes, dim);
     if (same_memory(t, axes))
         return tg_rebind_call(r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, t->n, dim)), 1, &atom);
     return tg_rebind_call(r, "transpose", tg_v_with(r->cx, NULL, "axes", tg_v_ints(r->cx, t->n, axes)), 1, &atom);

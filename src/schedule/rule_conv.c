@@ -98,7 +98,7 @@ static tg_nest *order_tile(tg_sched *s, tg_nest *vo, tg_nest *vi, tg_nest *uo, t
     return tg_s_reorder(s, k, order) ? at : NULL;
 }
 
-/* The block's loops below @p at: reduction, lanes of a vector, rows, vectors; the init in front of them. */
+/* The init in front, then the block's loops below @p at: reduction, lanes of a vector, rows, vectors. */
 static bool order_block(plan *p, tg_nest *block, const tg_nest *at, const tg_tile *size)
 {
     tg_sched *s = p->s;
@@ -106,6 +106,9 @@ static bool order_block(plan *p, tg_nest *block, const tg_nest *at, const tg_til
     tg_nest *loop[TG_MAX_LOOPS], *v = tg_rule_loop_under(s, block, iter[p->lane_at].var, at), *lane = v, *vector = NULL;
     tg_nest *row = p->row != NULL ? tg_rule_loop_under(s, block, iter[p->row_at].var, at) : NULL;
     uint32_t nreduce = tg_rule_reduce_loops(s, block, at, loop), n = nreduce;
+    tg_nest *outermost = tg_rule_outermost_under(block, at);
+    if (nreduce > 0 && tg_s_decompose(s, block, outermost) == NULL)
+        return false;
     if (size->lanes == 1 || v == NULL) {
         vector = v;
         lane = NULL;
@@ -118,7 +121,7 @@ static bool order_block(plan *p, tg_nest *block, const tg_nest *at, const tg_til
         loop[n++] = row;
     if (vector != NULL)
         loop[n++] = vector;
-    if (nreduce > 0 && (!tg_s_reorder(s, n, loop) || tg_s_decompose(s, block, loop[0]) == NULL))
+    if (nreduce > 0 && !tg_s_reorder(s, n, loop))
         return false;
     if (row != NULL)
         tg_s_mark(s, row, TG_FOR_UNROLLED);

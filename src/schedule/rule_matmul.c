@@ -95,11 +95,13 @@ static bool order_partial(tg_sched *s, tg_nest *part, const tg_nest *at)
     uint32_t n = tg_rule_reduce_loops(s, part, at, order), nspatial = spatial_loops(s, part, at, spatial);
     if (n == 0 || nspatial == 0)
         return false;
-    tg_nest *lane = spatial[nspatial - 1], *outermost = order[0];
+    tg_nest *lane = spatial[nspatial - 1];
+    if (tg_s_decompose(s, part, tg_rule_outermost_under(part, at)) == NULL)
+        return false;
     order[n++] = lane;
     for (uint32_t i = 0; i + 1 < nspatial; ++i)
         order[n++] = spatial[i];
-    if (!tg_s_reorder(s, n, order) || tg_s_decompose(s, part, outermost) == NULL)
+    if (!tg_s_reorder(s, n, order))
         return false;
     for (uint32_t i = 0; i + 1 < nspatial; ++i)
         tg_s_mark(s, spatial[i], TG_FOR_UNROLLED);

@@ -107,6 +107,14 @@ uint32_t tg_rule_reduce_loops(tg_sched *s, tg_nest *block, const tg_nest *above,
     return count;
 }
 
+tg_nest *tg_rule_outermost_under(tg_nest *block, const tg_nest *above)
+{
+    tg_nest *n = block;
+    while (n->parent != above)
+        n = n->parent;
+    return n;
+}
+
 tg_nest *tg_rule_reader_loop(tg_sched *s, tg_nest *block, tg_nest *reader, const tg_var *iter)
 {
     const tg_node *store = tg_block_store(s->cx, block->node), *load = plain_load(s, reader->node, store->u.buf);

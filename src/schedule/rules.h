@@ -24,6 +24,8 @@ tg_nest *tg_rule_epilogue_or_copy(tg_sched *s, tg_nest *block);
 tg_nest *tg_rule_loop_under(tg_sched *s, tg_nest *block, const tg_var *iter, const tg_nest *above);
 /* Loops of reduce iterators below @p above, outermost first. */
 uint32_t tg_rule_reduce_loops(tg_sched *s, tg_nest *block, const tg_nest *above, tg_nest **out);
+/* The outermost loop around the block below @p above. */
+tg_nest *tg_rule_outermost_under(tg_nest *block, const tg_nest *above);
 /* The loop of @p reader that runs over dimension @p dim of what @p block computes. */
 tg_nest *tg_rule_reader_loop(tg_sched *s, tg_nest *block, tg_nest *reader, const tg_var *iter);
 /* The reader's loops take the names of the block's: oh, ow, oc rather than i, j, k. */
