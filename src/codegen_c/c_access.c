@@ -188,7 +188,8 @@ static void stored_value(tg_emit *e, const tg_node *value, DLDataType d)
     bool half = c_is_half(d);
     if (half)
         tg_printf(e->to, "%s(", c_helper(e, d.code == kDLBfloat ? C_H_FLOAT_TO_BF16 : C_H_FLOAT_TO_HALF, d, d));
-    bool cast = half && value->kind == TG_CAST && tg_is_float(tg_dtype_of(value->kid[0])) && tg_dtype_of(value->kid[0]).bits == 32;
+    DLDataType from = value->kind == TG_CAST ? tg_dtype_of(value->kid[0]) : d;
+    bool cast = half && tg_is_float(from) && from.bits == 32;
     if (e->held != NULL) {
         tg_puts(e->to, e->held);
         c_put_lane(e);

@@ -331,14 +331,16 @@ void c_call_function(tg_emit *e, const tg_node *n)
     const c_fn *to = c_callee(e, n);
     const c_extern *x = to != NULL ? NULL : tg_map_get(&e->extern_of, TG_KEY(n->kid[0]->u.name));
     if (to != NULL && to->f->nparams != n->nkids - 1) {
-        unsupported(e, n, tg_format(e->cx, "%s takes %u arguments, the call has %u", to->f->name->text, to->f->nparams, n->nkids - 1));
+        unsupported(e, n, tg_format(e->cx, "%s takes %u arguments, the call has %u", to->f->name->text, to->f->nparams,
+                                    n->nkids - 1));
         return;
     }
     tg_printf(e->to, "%s(", to != NULL ? to->name->text : n->kid[0]->u.name->text);
     for (uint32_t i = 1; i < n->nkids; ++i) {
         if (i > 1)
             c_comma(e);
-        argument(e, n->kid[i], to != NULL ? to->f->param[i - 1] : NULL, x != NULL && i - 1 < x->nargs ? &x->arg[i - 1] : NULL);
+        const struct c_extern_arg *arg = x != NULL && i - 1 < x->nargs ? &x->arg[i - 1] : NULL;
+        argument(e, n->kid[i], to != NULL ? to->f->param[i - 1] : NULL, arg);
     }
     tg_putc(e->to, ')');
 }
@@ -492,6 +494,7 @@ void c_call_expr(tg_emit *e, const tg_node *n, int outer)
     case TG_I_call_cpacked_lowered: packed_call(e, n, false); break;
     case TG_I_call_packed_lowered: packed_call(e, n, true); break;
     case TG_I_tvm_struct_get: c_object_field(e, n); break;
+    case TG_I_dot_tile: c_dot_call(e, n); break;
     case TG_I_TVMBackendAllocWorkspace: case TG_I_TVMBackendFreeWorkspace:
         e->need |= C_PACKED;
         named(e, n, n->u.name->text);

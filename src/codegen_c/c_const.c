@@ -216,8 +216,8 @@ static void put_table(tg_emit *e, const c_table *x)
     }
     tg_puts(e->to, " */\n");
     const char *type = c_element(e, t->dl.dtype, x->span);
-    tg_printf(e->to, "static const TIRGEN_ALIGN(%lld) TIRGEN_CONST_SECTION %s %s[%lld] = {", (long long)align, type, x->name->text,
-              (long long)(count > 0 ? count : 1));
+    tg_printf(e->to, "static const TIRGEN_ALIGN(%lld) TIRGEN_CONST_SECTION %s %s[%lld] = {", (long long)align, type,
+              x->name->text, (long long)(count > 0 ? count : 1));
     if (count == 0)
         tg_puts(e->to, " 0 };\n");              /* C has no empty array */
     else {

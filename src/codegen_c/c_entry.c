@@ -44,13 +44,14 @@ void c_put_entry(tg_emit *e)
     entry_names x = name_entry(e);
     const char *p = e->prefix;
     e->need |= C_STDDEF;
-    tg_printf(e->to, "\nint32_t %s_run_with_workspace(const struct %s_inputs *%s,\n    const struct %s_outputs *%s, void *%s)\n{\n", p, p,
-              x.inputs, p, x.outputs, x.workspace);
+    tg_printf(e->to, "\nint32_t %s_run_with_workspace(const struct %s_inputs *%s,\n", p, p, x.inputs);
+    tg_printf(e->to, "    const struct %s_outputs *%s, void *%s)\n{\n", p, x.outputs, x.workspace);
     tg_printf(e->to, "    if (%s == NULL || %s == NULL", x.inputs, x.outputs);
     check_members(e, x.inputs, m->nin, m->in);
     check_members(e, x.outputs, m->nout, m->out);
     if (m->workspace_bytes > 0)
-        tg_printf(e->to, "\n        || %s == NULL || (uintptr_t)%s %% %s_WORKSPACE_ALIGN != 0", x.workspace, x.workspace, e->macro);
+        tg_printf(e->to, "\n        || %s == NULL || (uintptr_t)%s %% %s_WORKSPACE_ALIGN != 0", x.workspace, x.workspace,
+                  e->macro);
     tg_printf(e->to, ") {\n        return %s_INVALID_ARGUMENT;\n    }\n", e->macro);
     if (!m->has_workspace)
         tg_printf(e->to, "    (void)%s;\n", x.workspace);
@@ -76,15 +77,20 @@ static void put_static_workspace(tg_emit *e)
     c_put_align_macro(e);
     tg_puts(e->to, "/* Where the workspace lies, for example __attribute__((section(\".dtcm\"))). */\n"
                    "#ifndef TIRGEN_WORKSPACE_SECTION\n#define TIRGEN_WORKSPACE_SECTION\n#endif\n");
-    tg_printf(e->to, "\nstatic TIRGEN_ALIGN(%d) TIRGEN_WORKSPACE_SECTION uint8_t\n    workspace[%s_WORKSPACE_SIZE];\n", (int)workspace_align(e),
-              e->macro);
+    tg_printf(e->to, "\nstatic TIRGEN_ALIGN(%d) TIRGEN_WORKSPACE_SECTION uint8_t\n", (int)workspace_align(e));
+    tg_printf(e->to, "    workspace[%s_WORKSPACE_SIZE];\n", e->macro);
+}
+
+static const char *workspace_or_null(const tg_emit *e)
+{
+    return e->model.workspace_bytes > 0 ? "workspace" : "NULL";
 }
 
 static void put_plain_run(tg_emit *e)
 {
     const char *p = e->prefix;
     tg_printf(e->to, "\nint32_t %s_run(struct %s_inputs *inputs, struct %s_outputs *outputs)\n{\n", p, p, p);
-    tg_printf(e->to, "    return %s_run_with_workspace(inputs, outputs, %s);\n}\n", p, e->model.workspace_bytes > 0 ? "workspace" : "NULL");
+    tg_printf(e->to, "    return %s_run_with_workspace(inputs, outputs, %s);\n}\n", p, workspace_or_null(e));
 }
 
 static const c_io *io_at(const c_model *m, uint32_t i)
@@ -129,8 +135,10 @@ static void put_packed_run(tg_emit *e)
                      "    TVMValue *out_ret_value, int *out_ret_tcode, void *resource_handle)\n{\n", p);
     tg_puts(e->to, "#ifndef TIRGEN_NO_CHECKS\n");
     put_expected(e);
-    tg_printf(e->to, "    const int32_t status = tirgen_rt_check_args(\"%s_run\", args, type_codes, num_args, expected, %u);\n", p, n);
-    tg_puts(e->to, "    if (status != 0) {\n        return status;\n    }\n#else\n    (void)type_codes;\n    (void)num_args;\n#endif\n");
+    tg_printf(e->to, "    const int32_t status =\n        tirgen_rt_check_args(\"%s_run\", args, type_codes, num_args, expected, %u);\n",
+              p, n);
+    tg_puts(e->to, "    if (status != 0) {\n        return status;\n    }\n"
+                   "#else\n    (void)type_codes;\n    (void)num_args;\n#endif\n");
     tg_printf(e->to, "    struct %s_inputs inputs;\n    struct %s_outputs outputs;\n", p, p);
     if (m->nin == 0)
         tg_puts(e->to, "    inputs.unused = NULL;\n");
@@ -139,19 +147,19 @@ static void put_packed_run(tg_emit *e)
     for (uint32_t i = 0; i < n; ++i) {
         const c_io *io = io_at(m, i);
         bool in = i < m->nin;
-        tg_printf(e->to, "    %s.%s = (%s%s *)tirgen_rt_tensor_data(&args[%u]);\n", in ? "inputs" : "outputs", io->member->text,
-                  in && !io->stored ? "const " : "", c_element(e, io->buf->dtype, TG_NOWHERE), i);
+        tg_printf(e->to, "    %s.%s = (%s%s *)tirgen_rt_tensor_data(&args[%u]);\n", in ? "inputs" : "outputs",
+                  io->member->text, in && !io->stored ? "const " : "", c_element(e, io->buf->dtype, TG_NOWHERE), i);
     }
     tg_puts(e->to, "    (void)out_ret_value;\n    (void)resource_handle;\n    if (out_ret_tcode != NULL) {\n"
                    "        *out_ret_tcode = kTVMNullptr;\n    }\n");
-    tg_printf(e->to, "    return %s_run_with_workspace(&inputs, &outputs, %s);\n}\n", p, m->workspace_bytes > 0 ? "workspace" : "NULL");
+    tg_printf(e->to, "    return %s_run_with_workspace(&inputs, &outputs, %s);\n}\n", p, workspace_or_null(e));
 }
 
 void c_put_workspace_unit(tg_emit *e)
 {
     bool packed = e->opt->interface_api == TG_INTERFACE_PACKED;
-    tg_printf(e->to, "/* %s_workspace.c: the default entry, which runs the model in a static workspace. Made by tirgen %s.\n", e->prefix,
-              TIRGEN_VERSION);
+    tg_printf(e->to, "/* %s_workspace.c: the default entry, which runs the model in a static workspace.\n", e->prefix);
+    tg_printf(e->to, " * Made by tirgen %s.\n", TIRGEN_VERSION);
     tg_puts(e->to, " * Not needed by applications that bring a workspace of their own. */\n");
     tg_printf(e->to, "#include \"%s.h\"\n", e->prefix);
     if (packed || e->model.workspace_bytes == 0)

@@ -11,7 +11,8 @@
 enum { MOST_NODES = 200000, MOST_LEVELS = 1000 };
 
 static const struct { const char *text; int prec; } binary[TG_NKINDS] = {
-    [TG_MUL] = { "*", C_MUL }, [TG_DIV] = { "/", C_MUL }, [TG_MOD] = { "%", C_MUL }, [TG_ADD] = { "+", C_ADD }, [TG_SUB] = { "-", C_ADD },
+    [TG_MUL] = { "*", C_MUL }, [TG_DIV] = { "/", C_MUL }, [TG_MOD] = { "%", C_MUL },
+    [TG_ADD] = { "+", C_ADD }, [TG_SUB] = { "-", C_ADD },
     [TG_LT] = { "<", C_LESS }, [TG_LE] = { "<=", C_LESS }, [TG_GT] = { ">", C_LESS }, [TG_GE] = { ">=", C_LESS },
     [TG_EQ] = { "==", C_EQUAL }, [TG_NE] = { "!=", C_EQUAL }, [TG_AND] = { "&&", C_AND }, [TG_OR] = { "||", C_OR },
 };
@@ -87,7 +88,9 @@ void c_comma(tg_emit *e)
 
 static bool is_literal(const tg_node *n)
 {
-    return n->kind == TG_INT || n->kind == TG_FLOAT || (n->kind == TG_BROADCAST && (n->kid[0]->kind == TG_INT || n->kid[0]->kind == TG_FLOAT));
+    if (n->kind == TG_BROADCAST)
+        n = n->kid[0];
+    return n->kind == TG_INT || n->kind == TG_FLOAT;
 }
 
 static const tg_node *literal_of(const tg_node *n)
@@ -558,7 +561,8 @@ static void variable(tg_emit *e, const tg_node *n)
 {
     const c_var *v = c_var_of(e, n->u.var);
     if (v->name == NULL) {
-        tg_error(e->cx, n->span, "%s has no value here: a variable of a shape must also be a parameter", n->u.var->name->text);
+        tg_error(e->cx, n->span, "%s has no value here: a variable of a shape must also be a parameter",
+                 n->u.var->name->text);
         e->failed = true;
         return;
     }

@@ -287,7 +287,8 @@ static void type_pointers(flow *f)
 static bool set_default(tg_ctx *cx, const tg_node *n, void *user)
 {
     tg_emit *e = user;
-    const tg_var *v = n->kind == TG_LET_STMT ? n->u.var : n->kind == TG_ALLOCATE || n->kind == TG_ALLOC_CONST ? n->u.alloc->var : NULL;
+    bool alloc = n->kind == TG_ALLOCATE || n->kind == TG_ALLOC_CONST;
+    const tg_var *v = n->kind == TG_LET_STMT ? n->u.var : alloc ? n->u.alloc->var : NULL;
     (void)cx;
     if (v != NULL && v->type->kind == TG_T_PTR && c_var_of(e, v)->voted == 0) {
         DLDataType d = n->kind == TG_LET_STMT ? v->type->dtype : n->u.alloc->dtype;

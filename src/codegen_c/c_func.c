@@ -37,13 +37,19 @@ static void add_list(paragraph *p, unsigned gap, const char *text)
     }
 }
 
+static const char *extent_text(tg_emit *e, const tg_node *n)
+{
+    if (n->kind == TG_INT)
+        return tg_format(e->cx, "%lld", (long long)n->u.i);
+    return n->kind == TG_VAR ? n->u.var->name->text : "?";
+}
+
 static const char *shape_text(tg_emit *e, const tg_buffer *b)
 {
     tg_text t = tg_text_new(e->cx);
     tg_printf(&t, "%s[", tg_dtype_text(e->cx, b->dtype));
     for (uint32_t k = 0; k < b->ndim; ++k)
-        tg_printf(&t, "%s%s", k > 0 ? "," : "", b->shape[k]->kind == TG_INT ? tg_format(e->cx, "%lld", (long long)b->shape[k]->u.i)
-                  : b->shape[k]->kind == TG_VAR ? b->shape[k]->u.var->name->text : "?");
+        tg_printf(&t, "%s%s", k > 0 ? "," : "", extent_text(e, b->shape[k]));
     tg_putc(&t, ']');
     return tg_text_z(&t);
 }
@@ -129,8 +135,8 @@ static void name_params(tg_emit *e, const c_fn *fn)
 
 static void put_signature(tg_emit *e, const c_fn *fn)
 {
-    const char *start = tg_format(e->cx, "%s%s %s(", fn->is_public ? "" : "static ", fn->returns ? c_type(e, fn->ret, fn->f->span) : "void",
-                                  fn->name->text);
+    const char *type = fn->returns ? c_type(e, fn->ret, fn->f->span) : "void";
+    const char *start = tg_format(e->cx, "%s%s %s(", fn->is_public ? "" : "static ", type, fn->name->text);
     size_t column = strlen(start);
     tg_puts(e->to, start);
     for (uint32_t i = 0; i < fn->f->nparams; ++i) {

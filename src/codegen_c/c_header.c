@@ -70,8 +70,8 @@ static void put_workspace_macros(tg_emit *e)
 {
     int32_t align = e->opt->workspace_align > 0 ? e->opt->workspace_align : 16;
     tg_puts(e->to, "\n/* Memory for what stands between the operators, in bytes, and its alignment */\n");
-    tg_printf(e->to, "#define %s_WORKSPACE_SIZE %lld\n#define %s_WORKSPACE_ALIGN %d\n", e->macro, (long long)e->model.workspace_bytes,
-              e->macro, (int)align);
+    tg_printf(e->to, "#define %s_WORKSPACE_SIZE %lld\n", e->macro, (long long)e->model.workspace_bytes);
+    tg_printf(e->to, "#define %s_WORKSPACE_ALIGN %d\n", e->macro, (int)align);
     tg_puts(e->to, "\n/* Returned when an argument is NULL or the workspace is not aligned */\n");
     tg_printf(e->to, "#define %s_INVALID_ARGUMENT 0x803\n", e->macro);
 }
@@ -122,11 +122,14 @@ static void put_run(tg_emit *e)
     tg_puts(e->to, "\n/**\n * Run the model in a workspace of the caller. Re-entrant: calls with different workspaces and\n"
                    " * outputs may run at once.\n");
     if (e->model.workspace_bytes > 0)
-        tg_printf(e->to, " * @param workspace  %s_WORKSPACE_SIZE bytes, aligned to\n *                   %s_WORKSPACE_ALIGN; contents do not matter.\n", m, m);
+        tg_printf(e->to, " * @param workspace  %s_WORKSPACE_SIZE bytes, aligned to\n"
+                         " *                   %s_WORKSPACE_ALIGN; contents do not matter.\n", m, m);
     else
         tg_puts(e->to, " * @param workspace  May be NULL: this model needs none.\n");
-    tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT: a pointer is NULL or the workspace\n *         is not aligned.\n */\n", m);
-    tg_printf(e->to, "int32_t %s_run_with_workspace(const struct %s_inputs *inputs,\n    const struct %s_outputs *outputs, void *workspace);\n", p, p, p);
+    tg_printf(e->to, " * @return 0, or %s_INVALID_ARGUMENT: a pointer is NULL or the workspace\n"
+                     " *         is not aligned.\n */\n", m);
+    tg_printf(e->to, "int32_t %s_run_with_workspace(const struct %s_inputs *inputs,\n"
+                     "    const struct %s_outputs *outputs, void *workspace);\n", p, p, p);
 }
 
 static void put_model(tg_emit *e)

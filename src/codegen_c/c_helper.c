@@ -17,6 +17,7 @@ static const struct helper_row { const char *name; bool by_to, by_from; } row[C_
     [C_H_Q_MULTIPLY] = { "q_multiply_shift", false, false }, [C_H_Q_MULTIPLY_AXIS] = { "q_multiply_shift_per_axis", false, false },
     [C_H_BITS] = { "bits", true, true }, [C_H_LOAD] = { "load", true, false }, [C_H_STORE] = { "store", true, false },
     [C_H_CALL_PACKED] = { "call_packed", false, false },
+    [C_H_DOT_TILE] = { "dot_tile", true, false },
 };
 
 static const char *name_of(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType from)
@@ -53,6 +54,8 @@ const char *c_helper(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType f
         e->need |= C_STDDEF;
     if (kind == C_H_CALL_PACKED)
         e->need |= C_PACKED;
+    if (kind == C_H_DOT_TILE)
+        e->need |= C_STRING | C_DOT;
     c_helper_use use = { kind, to, from, tg_intern_z(e->cx, name_of(e, kind, to, from)) };
     TG_PUSH(e->cx, e->helper, use);
     return use.name->text;
@@ -75,6 +78,9 @@ void c_reserve_helpers(tg_emit *e)
         for (size_t t = 0; t < (row[kind].by_to ? n : 1); ++t)
             for (size_t f = 0; f < (row[kind].by_from ? n : 1); ++f)
                 c_reserve(e, name_of(e, (enum c_helper)kind, all[t], all[f]));
+    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_uint8_block", "dot_tile_uint8_rows" };
+    for (size_t i = 0; i < TG_COUNT(dot); ++i)
+        c_reserve(e, dot[i]);
 }
 
 /* ---- their texts ---- */
@@ -93,8 +99,8 @@ static void put_division(tg_emit *e, const c_helper_use *u)
     const char *ut = u->to.bits > 32 ? "uint64_t" : "uint32_t";
     switch (u->kind) {
     case C_H_DIV: case C_H_MOD:
-        tg_printf(e->to, "/* %s: defined for every operand; a divisor of 0 gives 0%s. */\n", mod ? "Remainder of a / b" : "a / b toward zero",
-                  is_signed && !mod ? ", the one overflow wraps" : "");
+        tg_printf(e->to, "/* %s: defined for every operand; a divisor of 0 gives 0%s. */\n",
+                  mod ? "Remainder of a / b" : "a / b toward zero", is_signed && !mod ? ", the one overflow wraps" : "");
         tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n", t, name, t, t);
         tg_printf(e->to, "    if (b == 0%s) {\n        return 0;\n    }\n", is_signed && mod ? " || b == -1" : "");
         if (is_signed && !mod)
@@ -106,7 +112,8 @@ static void put_division(tg_emit *e, const c_helper_use *u)
             tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n    return div_%s(a, b);\n}\n", t, name, t, t, s);
             break;
         }
-        tg_printf(e->to, "/* a / b rounded down. */\nstatic inline %s %s(%s a, %s b)\n{\n    const %s q = div_%s(a, b);\n", t, name, t, t, t, s);
+        tg_printf(e->to, "/* a / b rounded down. */\nstatic inline %s %s(%s a, %s b)\n{\n", t, name, t, t);
+        tg_printf(e->to, "    const %s q = div_%s(a, b);\n", t, s);
         tg_puts(e->to, "    return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;\n}\n");
         break;
     default:
@@ -114,7 +121,8 @@ static void put_division(tg_emit *e, const c_helper_use *u)
             tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n    return mod_%s(a, b);\n}\n", t, name, t, t, s);
             break;
         }
-        tg_printf(e->to, "/* What a / b rounded down leaves: it has the sign of b. */\nstatic inline %s %s(%s a, %s b)\n{\n", t, name, t, t);
+        tg_puts(e->to, "/* What a / b rounded down leaves: it has the sign of b. */\n");
+        tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n", t, name, t, t);
         tg_printf(e->to, "    const %s r = mod_%s(a, b);\n    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n", t, s);
         break;
     }
@@ -125,8 +133,8 @@ static void put_shift(tg_emit *e, const c_helper_use *u)
     bool left = u->kind == C_H_SHL, is_signed = c_is_signed(u->to);
     const char *t = c_element(e, u->to, TG_NOWHERE), *ut = u->to.bits > 32 ? "uint64_t" : "uint32_t";
     tg_puts(e->to, "/* Defined for every count: one beyond the width moves all bits out. */\n");
-    tg_printf(e->to, "static inline %s %s(%s a, %s n)\n{\n    if (%sn > %d) {\n", t, u->name->text, t, t, is_signed ? "n < 0 || " : "",
-              u->to.bits - 1);
+    tg_printf(e->to, "static inline %s %s(%s a, %s n)\n{\n", t, u->name->text, t, t);
+    tg_printf(e->to, "    if (%sn > %d) {\n", is_signed ? "n < 0 || " : "", u->to.bits - 1);
     tg_puts(e->to, !left && is_signed ? "        return a < 0 ? -1 : 0;\n    }\n" : "        return 0;\n    }\n");
     if (left && is_signed)
         tg_printf(e->to, "    return (%s)((%s)a << n);\n}\n", t, ut);
@@ -281,17 +289,17 @@ static void put_rounding(tg_emit *e, const c_helper_use *u)
 static void put_bits(tg_emit *e, const c_helper_use *u)
 {
     const char *t = c_element(e, u->to, TG_NOWHERE), *f = c_element(e, u->from, TG_NOWHERE);
-    tg_printf(e->to, "/* The same bits. */\nstatic inline %s %s(%s x)\n{\n    %s r;\n    memcpy(&r, &x, sizeof r);\n    return r;\n}\n", t,
-              u->name->text, f, t);
+    tg_printf(e->to, "/* The same bits. */\nstatic inline %s %s(%s x)\n{\n", t, u->name->text, f);
+    tg_printf(e->to, "    %s r;\n    memcpy(&r, &x, sizeof r);\n    return r;\n}\n", t);
 }
 
 static void put_memory(tg_emit *e, const c_helper_use *u)
 {
     const char *t = c_element(e, u->to, TG_NOWHERE);
     if (u->kind == C_H_LOAD) {
-        tg_printf(e->to, "/* Element of memory that also holds other types. */\nstatic inline %s %s(const void *at, ptrdiff_t index)\n{\n", t,
-                  u->name->text);
-        tg_printf(e->to, "    %s x;\n    memcpy(&x, (const unsigned char *)at + index * (ptrdiff_t)sizeof x, sizeof x);\n    return x;\n}\n", t);
+        tg_puts(e->to, "/* Element of memory that also holds other types. */\n");
+        tg_printf(e->to, "static inline %s %s(const void *at, ptrdiff_t index)\n{\n    %s x;\n", t, u->name->text, t);
+        tg_puts(e->to, "    memcpy(&x, (const unsigned char *)at + index * (ptrdiff_t)sizeof x, sizeof x);\n    return x;\n}\n");
         return;
     }
     tg_printf(e->to, "static inline void %s(void *at, ptrdiff_t index, %s x)\n{\n", u->name->text, t);
@@ -316,6 +324,7 @@ static void put_helper(tg_emit *e, const c_helper_use *u)
     case C_H_BITS: put_bits(e, u); break;
     case C_H_LOAD: case C_H_STORE: put_memory(e, u); break;
     case C_H_CALL_PACKED: tg_puts(e->to, call_by_name); break;
+    case C_H_DOT_TILE: c_put_dot(e, u->name->text, u->to.code == kDLUInt); break;
     case C_NHELPERS: break;
     }
 }

@@ -25,12 +25,6 @@ static const char *take_any(taken *t, const char *base)
     return name;
 }
 
-/* The same for a name that stands alone in C. A reserved family such as E[A-Z]… is left by a prefix, no suffix would do. */
-static const char *take_identifier(taken *t, const char *base)
-{
-    return take_any(t, c_is_reserved(base) ? tg_format(t->e->cx, "v_%s", base) : base);
-}
-
 /* Names that are identifiers already keep them; those that had to change make way. */
 static void name_members(tg_emit *e, uint32_t n, c_io *io, const char *otherwise)
 {
@@ -38,11 +32,11 @@ static void name_members(tg_emit *e, uint32_t n, c_io *io, const char *otherwise
     for (int pass = 0; pass < 2; ++pass)
         for (uint32_t i = 0; i < n; ++i) {
             const char *clean = c_clean(e, io[i].text, strlen(io[i].text), otherwise);
-            bool same = strcmp(clean, io[i].text) == 0 && !c_is_reserved(clean);
+            bool same = strcmp(clean, io[i].text) == 0;
             if (pass == 0 && same && take(&t, clean))
                 io[i].member = tg_intern_z(e->cx, clean);
             else if (pass == 1 && io[i].member == NULL)
-                io[i].member = tg_intern_z(e->cx, take_identifier(&t, clean));
+                io[i].member = tg_intern_z(e->cx, take_any(&t, clean));
         }
 }
 
@@ -167,8 +161,8 @@ bool c_model_make(tg_emit *e)
     const tg_value *pools = pools_of(f);
     uint32_t rest = f->nparams - m->nin - m->nout;
     if (m->nin + m->nout > f->nparams || (pools != NULL ? rest != pools->n : rest > 1)) {
-        tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and %s", f->name->text, f->nparams, m->nin,
-                 m->nout, pools != NULL ? "the pools of its attribute pool_args" : "at most one workspace");
+        tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and %s", f->name->text,
+                 f->nparams, m->nin, m->nout, pools != NULL ? "the pools of its attribute pool_args" : "at most one workspace");
         return false;
     }
     m->in = TG_ARRAY(e->cx, c_io, m->nin);

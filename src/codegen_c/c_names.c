@@ -1,9 +1,10 @@
 /* c_names.c: the one place where names become C identifiers.
  *
  * A name keeps its letters and digits; every run of other characters becomes one underscore. None starts or ends with an
- * underscore or holds two in a row, none is a word of C or C++, of a standard header or a usual macro. Two different things
- * that are visible at one place never share a name: the later one gets _1, _2 and so on, in the order of the text, so that
- * the same input always gives the same names. Names longer than C99 promises to tell apart end in a hash of the whole. */
+ * underscore or holds two in a row; one that begins with a digit or is a word of C or C++, of a standard header or a usual
+ * macro gets v_ in front. Two different things that are visible at one place never share a name: the later one gets _1, _2
+ * and so on, in the order of the text, so that the same input always gives the same names. Names longer than C99 promises to
+ * tell apart end in a hash of the whole. */
 #include "emit.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ const char *c_clean(tg_emit *e, const char *hint, size_t n, const char *otherwis
     to[k] = '\0';
     if (k == 0)
         return otherwise;
-    if (is_digit(to[0]) || in_family(to)) {
+    if (is_digit(to[0]) || c_is_reserved(to)) {
         memmove(to + 2, to, k + 1);
         memcpy(to, "v_", 2);
         k += 2;
@@ -162,7 +163,7 @@ static struct c_cell *cell_of(tg_emit *e, const tg_name *name)
     struct c_cell *c = tg_map_get(&e->cell, TG_KEY(name));
     if (c == NULL) {
         c = tg_temp(e->cx, sizeof *c);
-        c->visible = c_is_reserved(name->text) ? 1 : 0;
+        *c = (struct c_cell){ 0, 0, 0 };
         tg_map_put(e->cx, &e->cell, TG_KEY(name), c);
     }
     return c;

@@ -32,7 +32,8 @@ static bool order_constants(tg_emit *e, c_pool *p, const tg_value *list, tg_span
     p->nparts = list->n;
     p->part = TG_ARRAY(e->cx, c_pool_part, list->n);
     for (uint32_t i = 0; i < list->n; ++i) {
-        c_pool_part x = { tg_v_get_int(list->item[i], "byte_offset", -1), data_of(list->item[i]), tg_v_get_str(list->item[i], "", "constant"), NULL };
+        const tg_value *v = list->item[i];
+        c_pool_part x = { tg_v_get_int(v, "byte_offset", -1), data_of(v), tg_v_get_str(v, "", "constant"), NULL };
         uint32_t k = i;
         for (; k > 0 && p->part[k - 1].offset > x.offset; --k)
             p->part[k] = p->part[k - 1];
@@ -41,9 +42,11 @@ static bool order_constants(tg_emit *e, c_pool *p, const tg_value *list, tg_span
     int64_t end = 0;
     for (uint32_t i = 0; i < p->nparts; ++i) {
         const c_pool_part *x = &p->part[i];
-        int64_t size = x->data == NULL ? 0 : (int64_t)x->data->size_bytes, element = x->data == NULL ? 1 : (x->data->dl.dtype.bits + 7) / 8;
+        int64_t size = x->data == NULL ? 0 : (int64_t)x->data->size_bytes;
+        int64_t element = x->data == NULL ? 1 : (x->data->dl.dtype.bits + 7) / 8;
         if (x->data == NULL || x->offset < end || x->offset % element != 0 || size > p->size_bytes - x->offset) {
-            tg_error(e->cx, at, "constant %s of a memory pool has no data or lies wrongly at byte %lld", x->name, (long long)x->offset);
+            tg_error(e->cx, at, "constant %s of a memory pool has no data or lies wrongly at byte %lld", x->name,
+                     (long long)x->offset);
             return false;
         }
         end = x->offset + size;
@@ -89,10 +92,7 @@ void c_pools_name(tg_emit *e)
             continue;
         p->name = c_global(e, "constants", strlen("constants"), "constants");
         for (uint32_t k = 0; k < p->nparts; ++k) {      /* members of one struct */
-            const char *base = c_clean(e, p->part[k].name, strlen(p->part[k].name), "constant"), *name;
-            if (c_is_reserved(base))
-                base = tg_format(e->cx, "v_%s", base);      /* no suffix leaves a reserved family */
-            name = base;
+            const char *base = c_clean(e, p->part[k].name, strlen(p->part[k].name), "constant"), *name = base;
             for (unsigned n = 1; tg_map_get(&seen, TG_KEY(tg_intern_z(e->cx, name))) != NULL; ++n)
                 name = tg_format(e->cx, "%s_%u", base, n);
             p->part[k].member = tg_intern_z(e->cx, name);
@@ -137,18 +137,19 @@ static void put_values(tg_emit *e, const c_pool *p)
         tg_puts(e->to, "    { 0 },\n");
 }
 
-/* The struct lies as the planner has it, or the file does not compile. */
+/* The struct lies as the planner has it, or the file does not compile. Its name has the prefix: to C++ it is the same in all
+ * files of a program. */
 static void put_pool(tg_emit *e, const c_pool *p)
 {
-    const char *name = p->name->text;
-    tg_printf(e->to, "\nstruct %s_pool {\n", name);
+    const char *name = p->name->text, *type = tg_format(e->cx, "%s_%s_pool", e->prefix, name);
+    tg_printf(e->to, "\nstruct %s {\n", type);
     put_members(e, p);
     tg_puts(e->to, "};\n");
     for (uint32_t i = 0; i < p->nparts; ++i)
         if (p->part[i].data->size_bytes > 0)
-            tg_printf(e->to, "typedef char %s_at_%s\n    [offsetof(struct %s_pool, %s) == %lld ? 1 : -1];\n", name, p->part[i].member->text, name,
-                      p->part[i].member->text, (long long)p->part[i].offset);
-    tg_printf(e->to, "\nstatic const TIRGEN_ALIGN(16) TIRGEN_CONST_SECTION struct %s_pool %s = {\n", name, name);
+            tg_printf(e->to, "typedef char %s_at_%s\n    [offsetof(struct %s, %s) == %lld ? 1 : -1];\n", type,
+                      p->part[i].member->text, type, p->part[i].member->text, (long long)p->part[i].offset);
+    tg_printf(e->to, "\nstatic const TIRGEN_ALIGN(16) TIRGEN_CONST_SECTION struct %s %s = {\n", type, name);
     put_values(e, p);
     tg_puts(e->to, "};\n");
 }

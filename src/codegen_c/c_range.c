@@ -215,7 +215,8 @@ static c_range load(query *q, const tg_node *n)
 {
     tg_emit *e = q->e;
     const c_var *v = c_var_of(e, n->u.buf->data);
-    bool known = v->fixed ? tg_dtype_eq(tg_dtype_of(n), v->elem) : v->bounded && (v->local || (e->self != NULL && c_var_of(e, e->self) == v));
+    bool updated = e->self != NULL && c_var_of(e, e->self) == v;
+    bool known = v->fixed ? tg_dtype_eq(tg_dtype_of(n), v->elem) : v->bounded && (v->local || updated);
     return known ? v->range : c_dtype_range(tg_dtype_of(n));
 }
 
@@ -234,7 +235,9 @@ static c_range scalar(query *q, const tg_node *n)
     case TG_MIN: case TG_MAX:
         a = range(q, n->kid[0]);
         b = range(q, n->kid[1]);
-        return n->kind == TG_MIN ? (c_range){ least(a.lo, b.lo), least(a.hi, b.hi) } : (c_range){ most(a.lo, b.lo), most(a.hi, b.hi) };
+        if (n->kind == TG_MIN)
+            return (c_range){ least(a.lo, b.lo), least(a.hi, b.hi) };
+        return (c_range){ most(a.lo, b.lo), most(a.hi, b.hi) };
     case TG_SELECT: return c_range_join(range(q, n->kid[1]), range(q, n->kid[2]));
     case TG_CAST: return cast(q, n);
     case TG_CALL: return call(q, n);

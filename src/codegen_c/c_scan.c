@@ -118,6 +118,10 @@ static void note_call(scanning *s, const tg_node *n)
         if (n->kid[0]->kind == TG_LOAD)
             c_var_of(e, n->kid[0]->u.buf->data)->escapes = true;
         break;
+    case TG_I_dot_tile:
+        if (c_root(n->kid[0]) != NULL)
+            c_var_of(e, c_root(n->kid[0]))->stored = true;
+        break;
     case TG_I_ret:
         s->fn->gives_status = s->fn->gives_status || (n->kid[0]->type != NULL && n->kid[0]->type->kind == TG_T_PRIM);
         break;

@@ -208,7 +208,8 @@ static void declare_stack(tg_emit *e, const tg_var *v, const tg_node *alloca_cal
     const c_var *c = c_var_of(e, v);
     const tg_node *count = alloca_call->kid[1];
     if (c->object == C_DATA || count->kind != TG_INT || count->u.i < 0 || count->u.i > 1 << 20) {
-        tg_error(e->cx, alloca_call->span, "tvm_stack_alloca: expected one of shape, array, arg_value, arg_tcode and a constant count");
+        tg_error(e->cx, alloca_call->span,
+                 "tvm_stack_alloca: expected one of shape, array, arg_value, arg_tcode and a constant count");
         e->failed = true;
         return;
     }
@@ -491,7 +492,8 @@ static void for_loop(tg_emit *e, const tg_node *n)
     aside_end(e, &limit);
     const char *i = name_local(e, var, "i")->text;
     c_line(e);
-    tg_printf(e->to, "for (%s %s = %s; %s < %s; ++%s)", type, i, tg_text_z(&first.text), i, last != NULL ? last : tg_text_z(&limit.text), i);
+    last = last != NULL ? last : tg_text_z(&limit.text);
+    tg_printf(e->to, "for (%s %s = %s; %s < %s; ++%s)", type, i, tg_text_z(&first.text), i, last, i);
     finish_statement(e);
     block(e, n->kid[2]);
     tg_putc(e->to, '\n');
@@ -615,8 +617,8 @@ static void set_field(tg_emit *e, const tg_node *n)
     if (value->kind == TG_STR || c_is_pointer(value)) {
         c_pointer(e, value, field == 2 || field == 3 ? TG_INT64 : TG_HANDLE, false, C_TERNARY);
     } else {
-        static const char *const cast[] = { [4] = "(int32_t)", [5] = "(uint8_t)", [6] = "(uint8_t)", [7] = "(uint16_t)", [8] = "(uint64_t)",
-                                            [9] = "(int32_t)", [10] = "(int32_t)" };
+        static const char *const cast[] = { [4] = "(int32_t)", [5] = "(uint8_t)", [6] = "(uint8_t)", [7] = "(uint16_t)",
+                                            [8] = "(uint64_t)", [9] = "(int32_t)", [10] = "(int32_t)" };
         bool literal = value->kind == TG_INT;
         if (!literal && field >= 4 && field < (int64_t)TG_COUNT(cast))
             tg_puts(e->to, cast[field]);

@@ -37,6 +37,8 @@ static void put_includes(tg_emit *e)
     }
     if ((e->need & C_PACKED) != 0)
         tg_puts(e->to, "\n#include <tirgen_rt/packed.h>\n");
+    if ((e->need & C_DOT) != 0)
+        c_put_dot_headers(e);
 }
 
 static void put_macros(tg_emit *e)
@@ -91,8 +93,8 @@ static void name_public(tg_emit *e, c_fn *fn)
 {
     const char *symbol = tg_v_get_str(fn->f->attrs, "global_symbol", fn->f->name->text);
     const char *clean = c_clean(e, symbol, strlen(symbol), "function");
-    if (c_is_reserved(clean))                   /* main, exp: with the prefix they harm nobody */
-        clean = tg_format(e->cx, "%s_%s", e->prefix, clean);
+    if (c_is_reserved(symbol))                  /* main, exp: with the prefix they harm nobody */
+        clean = tg_format(e->cx, "%s_%s", e->prefix, symbol);
     fn->name = c_global(e, clean, strlen(clean), "function");
 }
 

@@ -18,7 +18,7 @@ enum c_prec {
 };
 
 /* Headers a file turns out to need. */
-enum c_need { C_MATH = 1, C_STRING = 2, C_STDBOOL = 4, C_STDDEF = 8, C_STDLIB = 16, C_STDIO = 32, C_PACKED = 64, C_CHECK = 128 };
+enum c_need { C_MATH = 1, C_STRING = 2, C_STDBOOL = 4, C_STDDEF = 8, C_STDLIB = 16, C_STDIO = 32, C_PACKED = 64, C_CHECK = 128, C_DOT = 256 };
 
 /* Bounds of an integer; INT64_MIN and INT64_MAX stand for "no bound". */
 typedef struct c_range { int64_t lo, hi; } c_range;
@@ -119,6 +119,7 @@ enum c_helper {
     C_H_BITS,                                                               /* reinterpret, by both */
     C_H_LOAD, C_H_STORE,                                                    /* through bytes, by element */
     C_H_CALL_PACKED,
+    C_H_DOT_TILE,                                                           /* by elements of x */
     C_NHELPERS
 };
 typedef struct c_helper_use { enum c_helper kind; DLDataType to, from; const tg_name *name; } c_helper_use;
@@ -253,6 +254,11 @@ void c_leave(tg_emit *e);
 const char *c_helper(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType from);  /* its name; the file will carry it */
 void c_reserve_helpers(tg_emit *e);
 void c_put_helpers(tg_emit *e);
+
+/* ---- c_dot.c ---- */
+void c_put_dot(tg_emit *e, const char *name, bool is_unsigned);  /* the text of dot_tile */
+void c_put_dot_headers(tg_emit *e);
+void c_dot_call(tg_emit *e, const tg_node *n);
 
 /* ---- c_stmt.c, c_func.c, c_const.c ---- */
 void c_line(tg_emit *e);                                        /* begins a line */

@@ -1,5 +1,6 @@
 /* compile_stmt.c: statements and blocks to instructions. */
 #include "compile.h"
+#include "ir/dot_tile.h"
 
 /* ---- loops ---- */
 
@@ -474,6 +475,19 @@ static void step_block(tg_comp *c, tg_task *t)
     }
 }
 
+/* The loops it stands for. */
+static void step_dot_tile(tg_comp *c, tg_task *t)
+{
+    const tg_node *call = t->n->kid[0];
+    if (!tg_dot_is_plain(call))
+        tg_comp_error(c, call->span, "dot_tile: expected three addresses of elements and constants");
+    else if (t->stage++ == 0) {
+        tg_want_stmt(c, tg_dot_loops(c->cx, call));
+        return;
+    }
+    tg_done(c);
+}
+
 void tg_step_stmt(tg_comp *c, tg_task *t)
 {
     const tg_node *n = t->n;
@@ -489,7 +503,9 @@ void tg_step_stmt(tg_comp *c, tg_task *t)
             tg_done(c);
         break;
     case TG_EVALUATE:
-        if (t->stage++ == 0) {
+        if (tg_is_call(n->kid[0], "dot_tile")) {
+            step_dot_tile(c, t);
+        } else if (t->stage++ == 0) {
             tg_want(c, n->kid[0]);
         } else {
             tg_pop(c);

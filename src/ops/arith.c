@@ -32,11 +32,9 @@ static tg_expr take_constant(tg_expr n, int64_t *c)
 /* base + c, written as a subtraction when c is negative. */
 static tg_expr put_constant(tg_ctx *cx, tg_expr base, DLDataType d, int64_t c)
 {
-    if (base == NULL)
-        return tg_int(cx, d, c);
+    if (base == NULL) return tg_int(cx, d, c);
     c = tg_wrap_to(d, c);
-    if (c == 0)
-        return base;
+    if (c == 0) return base;
     if (c < 0 && d.code == kDLInt && c != INT64_MIN && tg_wrap_to(d, -c) > 0)
         return tg_bin(cx, TG_SUB, base, tg_int(cx, d, -c));
     return tg_bin(cx, TG_ADD, base, tg_int(cx, d, c));
@@ -45,31 +43,25 @@ static tg_expr put_constant(tg_ctx *cx, tg_expr base, DLDataType d, int64_t c)
 const tg_node *tg_add(tg_ctx *cx, const tg_node *a, const tg_node *b)
 {
     DLDataType d = tg_dtype_of(a);
-    if (!is_int_dtype(d))
-        return tg_bin(cx, TG_ADD, a, b);
+    if (!is_int_dtype(d)) return tg_bin(cx, TG_ADD, a, b);
     int64_t ca, cb;
     tg_expr xa = take_constant(a, &ca), xb = take_constant(b, &cb);
     int64_t c = (int64_t)((uint64_t)ca + (uint64_t)cb);
-    if (xa == NULL || xb == NULL)
-        return put_constant(cx, xa == NULL ? xb : xa, d, c);
-    if (ca == 0 && cb == 0)
-        return tg_bin(cx, TG_ADD, a, b);
+    if (xa == NULL || xb == NULL) return put_constant(cx, xa == NULL ? xb : xa, d, c);
+    if (ca == 0 && cb == 0) return tg_bin(cx, TG_ADD, a, b);
     return put_constant(cx, tg_bin(cx, TG_ADD, xa, xb), d, c);
 }
 
 const tg_node *tg_sub(tg_ctx *cx, const tg_node *a, const tg_node *b)
 {
     DLDataType d = tg_dtype_of(a);
-    if (!is_int_dtype(d))
-        return tg_bin(cx, TG_SUB, a, b);
+    if (!is_int_dtype(d)) return tg_bin(cx, TG_SUB, a, b);
     int64_t ca, cb;
     tg_expr xa = take_constant(a, &ca), xb = take_constant(b, &cb);
     int64_t c = (int64_t)((uint64_t)ca - (uint64_t)cb);
-    if (xb == NULL)
-        return put_constant(cx, xa, d, c);
-    if (xa == xb)
-        return tg_int(cx, d, c);
-    if (xa == NULL)                                             /* c - x */
+    if (xb == NULL) return put_constant(cx, xa, d, c);
+    if (xa == xb) return tg_int(cx, d, c);
+    if (xa == NULL) /* c - x */
         return tg_bin(cx, TG_SUB, tg_int(cx, d, c), xb);
     return put_constant(cx, tg_bin(cx, TG_SUB, xa, xb), d, c);
 }
@@ -77,19 +69,15 @@ const tg_node *tg_sub(tg_ctx *cx, const tg_node *a, const tg_node *b)
 const tg_node *tg_mul(tg_ctx *cx, const tg_node *a, const tg_node *b)
 {
     DLDataType d = tg_dtype_of(a);
-    if (!is_int_dtype(d))
-        return tg_bin(cx, TG_MUL, a, b);
-    if (both_const(a, b))
-        return tg_int(cx, d, (int64_t)((uint64_t)a->u.i * (uint64_t)b->u.i));
-    if (a->kind == TG_INT) {                                    /* the constant stands to the right */
+    if (!is_int_dtype(d)) return tg_bin(cx, TG_MUL, a, b);
+    if (both_const(a, b)) return tg_int(cx, d, (int64_t)((uint64_t)a->u.i * (uint64_t)b->u.i));
+    if (a->kind == TG_INT) { /* the constant stands to the right */
         tg_expr t = a;
         a = b;
         b = t;
     }
-    if (tg_is_int_const(b, 0))
-        return b;
-    if (tg_is_int_const(b, 1))
-        return a;
+    if (tg_is_int_const(b, 0)) return b;
+    if (tg_is_int_const(b, 1)) return a;
     if (b->kind == TG_INT && a->kind == TG_MUL && a->kid[1]->kind == TG_INT)
         return tg_mul(cx, a->kid[0], tg_mul(cx, a->kid[1], b));
     return tg_bin(cx, TG_MUL, a, b);
@@ -126,10 +114,8 @@ static bool is_multiple(tg_expr n, int64_t c)
 tg_expr tg_floordiv(tg_ctx *cx, tg_expr a, tg_expr b)
 {
     DLDataType d = tg_dtype_of(a);
-    if (can_divide(a, b))
-        return tg_int(cx, d, floor_div(a->u.i, b->u.i));
-    if (is_int_dtype(d) && tg_is_int_const(b, 1))
-        return a;
+    if (can_divide(a, b)) return tg_int(cx, d, floor_div(a->u.i, b->u.i));
+    if (is_int_dtype(d) && tg_is_int_const(b, 1)) return a;
     if (b->kind == TG_INT && d.code == kDLInt && is_multiple(a, b->u.i))
         return tg_muli(cx, a->kid[0], a->kid[1]->u.i / b->u.i);
     return tg_bin(cx, TG_FLOORDIV, a, b);
@@ -138,8 +124,7 @@ tg_expr tg_floordiv(tg_ctx *cx, tg_expr a, tg_expr b)
 tg_expr tg_floormod(tg_ctx *cx, tg_expr a, tg_expr b)
 {
     DLDataType d = tg_dtype_of(a);
-    if (can_divide(a, b))
-        return tg_int(cx, d, a->u.i - floor_div(a->u.i, b->u.i) * b->u.i);
+    if (can_divide(a, b)) return tg_int(cx, d, a->u.i - floor_div(a->u.i, b->u.i) * b->u.i);
     if (is_int_dtype(d) && (tg_is_int_const(b, 1) || (b->kind == TG_INT && d.code == kDLInt && is_multiple(a, b->u.i))))
         return tg_int(cx, d, 0);
     return tg_bin(cx, TG_FLOORMOD, a, b);
@@ -157,10 +142,8 @@ const tg_node *tg_floormodi(tg_ctx *cx, const tg_node *a, int64_t c)
 
 tg_expr tg_div(tg_ctx *cx, tg_expr a, tg_expr b)
 {
-    if (can_divide(a, b))
-        return tg_int(cx, tg_dtype_of(a), a->u.i / b->u.i);
-    if (is_int_dtype(tg_dtype_of(a)) && tg_is_int_const(b, 1))
-        return a;
+    if (can_divide(a, b)) return tg_int(cx, tg_dtype_of(a), a->u.i / b->u.i);
+    if (is_int_dtype(tg_dtype_of(a)) && tg_is_int_const(b, 1)) return a;
     return tg_bin(cx, TG_DIV, a, b);
 }
 
@@ -178,15 +161,13 @@ static bool less(tg_expr a, tg_expr b)
 
 tg_expr tg_min(tg_ctx *cx, tg_expr a, tg_expr b)
 {
-    if (both_const(a, b))
-        return less(a, b) ? a : b;
+    if (both_const(a, b)) return less(a, b) ? a : b;
     return tg_bin(cx, TG_MIN, a, b);
 }
 
 tg_expr tg_max(tg_ctx *cx, tg_expr a, tg_expr b)
 {
-    if (both_const(a, b))
-        return less(b, a) ? a : b;
+    if (both_const(a, b)) return less(b, a) ? a : b;
     return tg_bin(cx, TG_MAX, a, b);
 }
 
@@ -198,8 +179,7 @@ tg_expr tg_clamp(tg_ctx *cx, tg_expr v, int64_t lo, int64_t hi)
 
 static tg_expr compare(tg_ctx *cx, enum tg_kind kind, tg_expr a, tg_expr b)
 {
-    if (!both_const(a, b))
-        return tg_bin(cx, kind, a, b);
+    if (!both_const(a, b)) return tg_bin(cx, kind, a, b);
     bool lt = less(a, b), eq = a->u.i == b->u.i, r = false;
     switch (kind) {
     case TG_LT: r = lt; break;
@@ -212,30 +192,43 @@ static tg_expr compare(tg_ctx *cx, enum tg_kind kind, tg_expr a, tg_expr b)
     return tg_int(cx, TG_BOOL, r);
 }
 
-tg_expr tg_lt(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_LT, a, b); }
-tg_expr tg_le(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_LE, a, b); }
-tg_expr tg_gt(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_GT, a, b); }
-tg_expr tg_ge(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_GE, a, b); }
-tg_expr tg_eq(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_EQ, a, b); }
-tg_expr tg_ne(tg_ctx *cx, tg_expr a, tg_expr b) { return compare(cx, TG_NE, a, b); }
+tg_expr tg_lt(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_LT, a, b);
+}
+tg_expr tg_le(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_LE, a, b);
+}
+tg_expr tg_gt(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_GT, a, b);
+}
+tg_expr tg_ge(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_GE, a, b);
+}
+tg_expr tg_eq(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_EQ, a, b);
+}
+tg_expr tg_ne(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return compare(cx, TG_NE, a, b);
+}
 
 tg_expr tg_and(tg_ctx *cx, tg_expr a, tg_expr b)
 {
-    if (a == NULL || b == NULL)
-        return a == NULL ? b : a;
-    if (a->kind == TG_INT)
-        return a->u.i != 0 ? b : a;
-    if (b->kind == TG_INT)
-        return b->u.i != 0 ? a : b;
+    if (a == NULL || b == NULL) return a == NULL ? b : a;
+    if (a->kind == TG_INT) return a->u.i != 0 ? b : a;
+    if (b->kind == TG_INT) return b->u.i != 0 ? a : b;
     return tg_bin(cx, TG_AND, a, b);
 }
 
 tg_expr tg_or(tg_ctx *cx, tg_expr a, tg_expr b)
 {
-    if (a->kind == TG_INT)
-        return a->u.i != 0 ? a : b;
-    if (b->kind == TG_INT)
-        return b->u.i != 0 ? b : a;
+    if (a->kind == TG_INT) return a->u.i != 0 ? a : b;
+    if (b->kind == TG_INT) return b->u.i != 0 ? b : a;
     return tg_bin(cx, TG_OR, a, b);
 }
 
@@ -247,17 +240,14 @@ tg_expr tg_within(tg_ctx *cx, tg_expr v, int64_t lo, int64_t hi)
 
 tg_expr tg_guarded(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b)
 {
-    if (c == NULL || (c->kind == TG_INT && c->u.i != 0))
-        return a;
-    if (c->kind == TG_INT)
-        return b;
+    if (c == NULL || (c->kind == TG_INT && c->u.i != 0)) return a;
+    if (c->kind == TG_INT) return b;
     return tg_call3(cx, "if_then_else", c, a, b);
 }
 
 tg_expr tg_choose(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b)
 {
-    if (c->kind == TG_INT)
-        return c->u.i != 0 ? a : b;
+    if (c->kind == TG_INT) return c->u.i != 0 ? a : b;
     return tg_select(cx, c, a, b);
 }
 
@@ -266,63 +256,50 @@ tg_expr tg_choose(tg_ctx *cx, tg_expr c, tg_expr a, tg_expr b)
 tg_expr tg_to(tg_ctx *cx, DLDataType d, tg_expr a)
 {
     DLDataType from = tg_dtype_of(a);
-    if (tg_dtype_eq(d, from))
-        return a;
-    if (tg_is_bool(d))
-        return tg_ne(cx, a, tg_const(cx, from, 0));
-    if (a->kind == TG_INT && !tg_is_float(d))
-        return tg_int(cx, d, a->u.i);
-    if (a->kind == TG_INT && !(from.code == kDLUInt && from.bits == 64))
-        return tg_float(cx, d, (double)a->u.i);
-    if (a->kind == TG_FLOAT && tg_is_float(d))
-        return tg_float(cx, d, a->u.f);
+    if (tg_dtype_eq(d, from)) return a;
+    if (tg_is_bool(d)) return tg_ne(cx, a, tg_const(cx, from, 0));
+    if (a->kind == TG_INT && !tg_is_float(d)) return tg_int(cx, d, a->u.i);
+    if (a->kind == TG_INT && !(from.code == kDLUInt && from.bits == 64)) return tg_float(cx, d, (double)a->u.i);
+    if (a->kind == TG_FLOAT && tg_is_float(d)) return tg_float(cx, d, a->u.f);
     bool half = (tg_is_float(d) && d.bits < 32) || (tg_is_float(from) && from.bits < 32);
     if (half && !tg_dtype_eq(d, TG_FLOAT32) && !tg_dtype_eq(from, TG_FLOAT32))
-        a = tg_cast(cx, TG_FLOAT32, a);                         /* the only conversions of half types are to and from float32 */
+        a = tg_cast(cx, TG_FLOAT32, a); /* the only conversions of half types are to and from float32 */
     return tg_cast(cx, d, a);
 }
 
 tg_expr tg_neg(tg_ctx *cx, tg_expr a)
 {
     DLDataType d = tg_dtype_of(a);
-    if (a->kind == TG_INT)
-        return tg_int(cx, d, (int64_t)(0 - (uint64_t)a->u.i));
-    if (a->kind == TG_FLOAT)
-        return tg_float(cx, d, -a->u.f);
+    if (a->kind == TG_INT) return tg_int(cx, d, (int64_t)(0 - (uint64_t)a->u.i));
+    if (a->kind == TG_FLOAT) return tg_float(cx, d, -a->u.f);
     /* -0.0 - x and not 0 - x: the sign of zero survives */
     return tg_bin(cx, TG_SUB, tg_const(cx, d, tg_is_float(d) ? -0.0 : 0.0), a);
 }
 
 static double float_limit(DLDataType of)
 {
-    if (of.code == kDLBfloat)
-        return 3.3895313892515355e38;
+    if (of.code == kDLBfloat) return 3.3895313892515355e38;
     return of.bits == 16 ? 65504.0 : of.bits == 32 ? (double)FLT_MAX : DBL_MAX;
 }
 
 tg_expr tg_lowest(tg_ctx *cx, DLDataType d, DLDataType of)
 {
-    if (tg_is_float(of))
-        return tg_float(cx, d, -float_limit(of));
-    if (of.code == kDLUInt)
-        return tg_int(cx, d, 0);
+    if (tg_is_float(of)) return tg_float(cx, d, -float_limit(of));
+    if (of.code == kDLUInt) return tg_int(cx, d, 0);
     return tg_int(cx, d, of.bits >= 64 ? INT64_MIN : -((int64_t)1 << (of.bits - 1)));
 }
 
 tg_expr tg_highest(tg_ctx *cx, DLDataType d, DLDataType of)
 {
-    if (tg_is_float(of))
-        return tg_float(cx, d, float_limit(of));
-    if (of.code == kDLUInt)
-        return tg_int(cx, d, of.bits >= 64 ? -1 : ((int64_t)1 << of.bits) - 1);
+    if (tg_is_float(of)) return tg_float(cx, d, float_limit(of));
+    if (of.code == kDLUInt) return tg_int(cx, d, of.bits >= 64 ? -1 : ((int64_t)1 << of.bits) - 1);
     return tg_int(cx, d, of.bits >= 64 ? INT64_MAX : ((int64_t)1 << (of.bits - 1)) - 1);
 }
 
 bool tg_mul_fits(int64_t a, int64_t b, int64_t *out)
 {
     const int64_t limit = (int64_t)1 << 62;
-    if (b != 0 && (a > limit / (b < 0 ? -b : b) || a < -(limit / (b < 0 ? -b : b))))
-        return false;
+    if (b != 0 && (a > limit / (b < 0 ? -b : b) || a < -(limit / (b < 0 ? -b : b)))) return false;
     *out = a * b;
     return true;
 }
@@ -330,8 +307,7 @@ bool tg_mul_fits(int64_t a, int64_t b, int64_t *out)
 bool tg_add_fits(int64_t a, int64_t b, int64_t *out)
 {
     const int64_t limit = (int64_t)1 << 62;
-    if (a > limit || a < -limit || b > limit || b < -limit)
-        return false;
+    if (a > limit || a < -limit || b > limit || b < -limit) return false;
     *out = a + b;
     return true;
 }
@@ -343,7 +319,7 @@ tg_expr tg_ravel(tg_ctx *cx, DLDataType index, uint32_t n, const tg_expr *ix, co
     tg_expr flat = tg_int(cx, index, 0);
     for (uint32_t k = 0; k < n; ++k) {
         flat = tg_muli(cx, flat, dim[k]);
-        if (dim[k] != 1)                                        /* the only coordinate is 0 */
+        if (dim[k] != 1) /* the only coordinate is 0 */
             flat = tg_add(cx, flat, ix[k]);
     }
     return flat;
@@ -356,14 +332,10 @@ void tg_unravel(tg_ctx *cx, tg_expr flat, uint32_t n, const int64_t *dim, tg_exp
     bool outermost = true;
     for (uint32_t k = n; k-- > 0;) {
         outermost = true;
-        for (uint32_t j = 0; j < k; ++j)
-            outermost = outermost && dim[j] == 1;
-        if (dim[k] <= 1)
-            ix[k] = tg_int(cx, d, 0);
-        else if (outermost)
-            ix[k] = tg_floordivi(cx, flat, stride);
-        else
-            ix[k] = tg_floormodi(cx, tg_floordivi(cx, flat, stride), dim[k]);
+        for (uint32_t j = 0; j < k; ++j) outermost = outermost && dim[j] == 1;
+        if (dim[k] <= 1) ix[k] = tg_int(cx, d, 0);
+        else if (outermost) ix[k] = tg_floordivi(cx, flat, stride);
+        else ix[k] = tg_floormodi(cx, tg_floordivi(cx, flat, stride), dim[k]);
         stride *= dim[k] > 0 ? dim[k] : 1;
     }
 }

@@ -7,8 +7,7 @@
 static const struct tg_op_attr *find(const tg_op *op, const char *name)
 {
     for (uint32_t i = 0; i < op->nattrs; ++i)
-        if (tg_name_is(op->attr[i].name, name))
-            return &op->attr[i];
+        if (tg_name_is(op->attr[i].name, name)) return &op->attr[i];
     return NULL;
 }
 
@@ -17,9 +16,15 @@ static const struct tg_op_attr *find(const tg_op *op, const char *name)
 static const char *kind_text(enum tg_attr_kind k)
 {
     static const char *const text[] = {
-        [TG_ATTR_INT] = "an integer", [TG_ATTR_BOOL] = "True or False", [TG_ATTR_FLOAT] = "a number", [TG_ATTR_STR] = "a string",
-        [TG_ATTR_DTYPE] = "the name of a dtype", [TG_ATTR_INTS] = "a list of integers", [TG_ATTR_FLOATS] = "a list of numbers",
-        [TG_ATTR_LIST] = "a list", [TG_ATTR_ANY] = "a value",
+        [TG_ATTR_INT] = "an integer",
+        [TG_ATTR_BOOL] = "True or False",
+        [TG_ATTR_FLOAT] = "a number",
+        [TG_ATTR_STR] = "a string",
+        [TG_ATTR_DTYPE] = "the name of a dtype",
+        [TG_ATTR_INTS] = "a list of integers",
+        [TG_ATTR_FLOATS] = "a list of numbers",
+        [TG_ATTR_LIST] = "a list",
+        [TG_ATTR_ANY] = "a value",
     };
     return text[k];
 }
@@ -28,34 +33,30 @@ static const char *kind_text(enum tg_attr_kind k)
 static bool text_is_number(const tg_value *v, bool integer)
 {
     char *end = NULL;
-    if (v->kind != TG_V_STR || v->s->len == 0)
-        return false;
-    if (integer)
-        strtoll(v->s->text, &end, 10);
-    else
-        strtod(v->s->text, &end);
+    if (v->kind != TG_V_STR || v->s->len == 0) return false;
+    if (integer) strtoll(v->s->text, &end, 10);
+    else strtod(v->s->text, &end);
     return *end == '\0';
 }
 
 static bool is_number(const tg_value *v, bool integer)
 {
-    return v->kind == TG_V_INT || v->kind == TG_V_BOOL || (!integer && v->kind == TG_V_FLOAT) || text_is_number(v, integer)
-           || (v->kind == TG_V_TENSOR && v->t->dl.ndim == 0);
+    return v->kind == TG_V_INT || v->kind == TG_V_BOOL || (!integer && v->kind == TG_V_FLOAT) ||
+           text_is_number(v, integer) || (v->kind == TG_V_TENSOR && v->t->dl.ndim == 0);
 }
 
 static bool is_dtype(const tg_value *v)
 {
     DLDataType d;
-    if (v->kind != TG_V_STR)
-        return false;
-    return v->s->len == 0 || tg_name_is(v->s, "void")
-           || (tg_dtype_parse(v->s->text, v->s->len, &d) && d.lanes == 1 && d.code != kDLOpaqueHandle);
+    if (v->kind != TG_V_STR) return false;
+    return v->s->len == 0 || tg_name_is(v->s, "void") ||
+           (tg_dtype_parse(v->s->text, v->s->len, &d) && d.lanes == 1 && d.code != kDLOpaqueHandle);
 }
 
 static bool fits(const struct tg_op_attr *a, const tg_value *v)
 {
     if (v->kind == TG_V_NONE)
-        return a->none || !a->required || a->kind == TG_ATTR_ANY;      /* null where there is a default: the default */
+        return a->none || !a->required || a->kind == TG_ATTR_ANY; /* null where there is a default: the default */
     switch (a->kind) {
     case TG_ATTR_INT:
     case TG_ATTR_BOOL: return is_number(v, true);
@@ -67,11 +68,9 @@ static bool fits(const struct tg_op_attr *a, const tg_value *v)
     default: break;
     }
     bool integer = a->kind == TG_ATTR_INTS;
-    if (v->kind != TG_V_LIST)
-        return is_number(v, integer);
+    if (v->kind != TG_V_LIST) return is_number(v, integer);
     for (uint32_t i = 0; i < v->n; ++i)
-        if (!is_number(v->item[i], integer))
-            return false;
+        if (!is_number(v->item[i], integer)) return false;
     return true;
 }
 
@@ -85,7 +84,8 @@ bool tg_attrs_check(tg_ctx *cx, const tg_op *op, const tg_node *call)
         if (a == NULL) {
             tg_warning(cx, at, "%s has no attribute %s; it is ignored", op->name, dict->key[i]->text);
         } else if (!fits(a, dict->item[i])) {
-            tg_error(cx, at, "%s: attribute %s must be %s%s", op->name, a->name->text, kind_text(a->kind), a->none ? " or None" : "");
+            tg_error(cx, at, "%s: attribute %s must be %s%s", op->name, a->name->text, kind_text(a->kind),
+                     a->none ? " or None" : "");
             ok = false;
         }
     }
@@ -105,8 +105,7 @@ const tg_value *tg_attr(tg_ctx *cx, const tg_op *op, const tg_node *call, const 
     const struct tg_op_attr *a = find(op, name);
     TG_CHECK(cx, a != NULL, call);
     const tg_value *v = tg_v_get(call->u.call->attrs, name);
-    if (v == NULL || (v->kind == TG_V_NONE && !a->none && a->otherwise != NULL))
-        v = a->otherwise;
+    if (v == NULL || (v->kind == TG_V_NONE && !a->none && a->otherwise != NULL)) v = a->otherwise;
     return v != NULL ? v : tg_v_none(cx);
 }
 
@@ -161,30 +160,26 @@ bool tg_attr_is_none(tg_ctx *cx, const tg_op *op, const tg_node *call, const cha
 int tg_attr_ints(tg_ctx *cx, const tg_op *op, const tg_node *call, const char *name, int64_t *out, int max)
 {
     const tg_value *v = tg_attr(cx, op, call, name);
-    if (v->kind == TG_V_NONE)
-        return 0;
+    if (v->kind == TG_V_NONE) return 0;
     uint32_t n = v->kind == TG_V_LIST ? v->n : 1;
     if (n > (uint32_t)max) {
         tg_op_error(cx, call, "attribute %s has %u values, at most %d are possible", name, n, max);
         return -1;
     }
-    for (uint32_t i = 0; i < n; ++i)
-        out[i] = int_of(v->kind == TG_V_LIST ? v->item[i] : v);
+    for (uint32_t i = 0; i < n; ++i) out[i] = int_of(v->kind == TG_V_LIST ? v->item[i] : v);
     return (int)n;
 }
 
 int tg_attr_floats(tg_ctx *cx, const tg_op *op, const tg_node *call, const char *name, double *out, int max)
 {
     const tg_value *v = tg_attr(cx, op, call, name);
-    if (v->kind == TG_V_NONE)
-        return 0;
+    if (v->kind == TG_V_NONE) return 0;
     uint32_t n = v->kind == TG_V_LIST ? v->n : 1;
     if (n > (uint32_t)max) {
         tg_op_error(cx, call, "attribute %s has %u values, at most %d are possible", name, n, max);
         return -1;
     }
-    for (uint32_t i = 0; i < n; ++i)
-        out[i] = float_of(v->kind == TG_V_LIST ? v->item[i] : v);
+    for (uint32_t i = 0; i < n; ++i) out[i] = float_of(v->kind == TG_V_LIST ? v->item[i] : v);
     return (int)n;
 }
 
@@ -192,8 +187,7 @@ DLDataType tg_attr_dtype(tg_ctx *cx, const tg_op *op, const tg_node *call, const
 {
     const char *text = tg_attr_str(cx, op, call, name);
     DLDataType d;
-    if (text[0] == '\0' || strcmp(text, "void") == 0 || !tg_dtype_parse(text, strlen(text), &d))
-        return otherwise;
+    if (text[0] == '\0' || strcmp(text, "void") == 0 || !tg_dtype_parse(text, strlen(text), &d)) return otherwise;
     return d;
 }
 

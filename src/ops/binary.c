@@ -9,8 +9,7 @@ static const tg_type *broadcast(tg_ctx *cx, const tg_node *call)
 {
     uint32_t ndim, wide;
     int64_t dim[TG_MAX_NDIM];
-    if (!tg_broadcast_dims(cx, call, 0, 2, &ndim, dim, &wide) || !tg_same_dtype(cx, call, 0, 1))
-        return NULL;
+    if (!tg_broadcast_dims(cx, call, 0, 2, &ndim, dim, &wide) || !tg_same_dtype(cx, call, 0, 1)) return NULL;
     return tg_tensor_type(cx, call->kid[0]->type->dtype, ndim, dim, wide);
 }
 
@@ -39,8 +38,7 @@ static bool count_fits(tg_ctx *cx, const tg_node *call)
 {
     const tg_node *n = call->kid[1];
     int64_t elements = 0;
-    if (n->kind != TG_RCONST || !tg_type_elements(n->type, &elements))
-        return true;
+    if (n->kind != TG_RCONST || !tg_type_elements(n->type, &elements)) return true;
     for (int64_t i = 0; i < elements; ++i) {
         int64_t c = tg_tensor_i64(n->u.tensor, i);
         if (c < 0 || c >= n->type->dtype.bits) {
@@ -84,8 +82,7 @@ const tg_type *tg_type_where(tg_ctx *cx, const tg_op *op, const tg_node *call)
     (void)op;
     uint32_t ndim, wide;
     int64_t dim[TG_MAX_NDIM];
-    if (!tg_broadcast_dims(cx, call, 0, 3, &ndim, dim, &wide) || !tg_same_dtype(cx, call, 1, 2))
-        return NULL;
+    if (!tg_broadcast_dims(cx, call, 0, 3, &ndim, dim, &wide) || !tg_same_dtype(cx, call, 1, 2)) return NULL;
     return tg_tensor_type(cx, call->kid[1]->type->dtype, ndim, dim, wide);
 }
 
@@ -114,7 +111,10 @@ static tg_expr multiply(tg_ctx *cx, tg_expr a, tg_expr b)
     return tg_is_bool(tg_dtype_of(a)) ? tg_and(cx, a, b) : tg_mul(cx, a, b);
 }
 
-static tg_expr mod(tg_ctx *cx, tg_expr a, tg_expr b) { return tg_bin(cx, TG_MOD, a, b); }
+static tg_expr mod(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return tg_bin(cx, TG_MOD, a, b);
+}
 
 static tg_expr floor_divide(tg_ctx *cx, tg_expr a, tg_expr b)
 {
@@ -131,7 +131,10 @@ static tg_expr trunc_divide(tg_ctx *cx, tg_expr a, tg_expr b)
     return is_float_expr(a) ? tg_call1(cx, "trunc", tg_div(cx, a, b)) : tg_div(cx, a, b);
 }
 
-static tg_expr power(tg_ctx *cx, tg_expr a, tg_expr b) { return tg_call2(cx, "pow", a, b); }
+static tg_expr power(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return tg_call2(cx, "pow", a, b);
+}
 
 static tg_expr maximum(tg_ctx *cx, tg_expr a, tg_expr b)
 {
@@ -143,8 +146,14 @@ static tg_expr minimum(tg_ctx *cx, tg_expr a, tg_expr b)
     return tg_is_bool(tg_dtype_of(a)) ? tg_and(cx, a, b) : tg_min(cx, a, b);
 }
 
-static tg_expr left_shift(tg_ctx *cx, tg_expr a, tg_expr b) { return tg_call2(cx, "shift_left", a, b); }
-static tg_expr right_shift(tg_ctx *cx, tg_expr a, tg_expr b) { return tg_call2(cx, "shift_right", a, b); }
+static tg_expr left_shift(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return tg_call2(cx, "shift_left", a, b);
+}
+static tg_expr right_shift(tg_ctx *cx, tg_expr a, tg_expr b)
+{
+    return tg_call2(cx, "shift_right", a, b);
+}
 
 static tg_expr bit_and(tg_ctx *cx, tg_expr a, tg_expr b)
 {
@@ -161,13 +170,36 @@ static tg_expr bit_xor(tg_ctx *cx, tg_expr a, tg_expr b)
     return tg_is_bool(tg_dtype_of(a)) ? tg_ne(cx, a, b) : tg_call2(cx, "bitwise_xor", a, b);
 }
 
-static const struct { const char *op; binary_fn value; } binary[] = {
-    { "add", add }, { "subtract", subtract }, { "multiply", multiply }, { "divide", tg_div }, { "mod", mod },
-    { "floor_divide", floor_divide }, { "floor_mod", floor_mod }, { "trunc_divide", trunc_divide }, { "trunc_mod", mod },
-    { "power", power }, { "maximum", maximum }, { "minimum", minimum }, { "left_shift", left_shift }, { "right_shift", right_shift },
-    { "bitwise_and", bit_and }, { "bitwise_or", bit_or }, { "bitwise_xor", bit_xor }, { "logical_and", bit_and },
-    { "logical_or", bit_or }, { "logical_xor", bit_xor }, { "equal", tg_eq }, { "not_equal", tg_ne }, { "less", tg_lt },
-    { "less_equal", tg_le }, { "greater", tg_gt }, { "greater_equal", tg_ge },
+static const struct {
+    const char *op;
+    binary_fn value;
+} binary[] = {
+    { "add", add },
+    { "subtract", subtract },
+    { "multiply", multiply },
+    { "divide", tg_div },
+    { "mod", mod },
+    { "floor_divide", floor_divide },
+    { "floor_mod", floor_mod },
+    { "trunc_divide", trunc_divide },
+    { "trunc_mod", mod },
+    { "power", power },
+    { "maximum", maximum },
+    { "minimum", minimum },
+    { "left_shift", left_shift },
+    { "right_shift", right_shift },
+    { "bitwise_and", bit_and },
+    { "bitwise_or", bit_or },
+    { "bitwise_xor", bit_xor },
+    { "logical_and", bit_and },
+    { "logical_or", bit_or },
+    { "logical_xor", bit_xor },
+    { "equal", tg_eq },
+    { "not_equal", tg_ne },
+    { "less", tg_lt },
+    { "less_equal", tg_le },
+    { "greater", tg_gt },
+    { "greater_equal", tg_ge },
 };
 
 /* ---- blocks ---- */
@@ -177,8 +209,7 @@ bool tg_lower_binary(tg_lower *lo, const tg_op *op, const tg_node *call)
     (void)call;
     tg_at at;
     for (size_t i = 0; i < TG_COUNT(binary); ++i) {
-        if (strcmp(binary[i].op, op->name) != 0)
-            continue;
+        if (strcmp(binary[i].op, op->name) != 0) continue;
         tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &at);
         tg_put(b, lo->out[0], binary[i].value(lo->cx, tg_in_bcast(lo, 0, &at), tg_in_bcast(lo, 1, &at)), &at);
         return true;
@@ -204,10 +235,9 @@ const tg_type *tg_type_bias_add(tg_ctx *cx, const tg_op *op, const tg_node *call
     uint32_t axis;
     if (t == NULL || bias == NULL || !tg_same_dtype(cx, call, 0, 1) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
         return NULL;
-    if (bias->dim[0] == t->dim[axis])
-        return t;
-    tg_arg_error(cx, call, 1, "bias has %lld values, axis %u of the data has extent %lld", (long long)bias->dim[0], axis,
-                 (long long)t->dim[axis]);
+    if (bias->dim[0] == t->dim[axis]) return t;
+    tg_arg_error(cx, call, 1, "bias has %lld values, axis %u of the data has extent %lld", (long long)bias->dim[0],
+                 axis, (long long)t->dim[axis]);
     tg_note(cx, call->kid[0]->span, "%s is %s", tg_operand_text(cx, call->kid[0]), tg_type_text(cx, t));
     return NULL;
 }

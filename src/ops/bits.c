@@ -5,7 +5,8 @@
 
 bool tg_bits_read(tg_ctx *cx, const tg_op *op, const tg_node *call, const char *name, tg_bits *out)
 {
-    *out = (tg_bits){ tg_attr_int(cx, op, call, name), tg_attr_int(cx, op, call, "weight_bits"), tg_attr_bool(cx, op, call, "unipolar") };
+    *out = (tg_bits){ tg_attr_int(cx, op, call, name), tg_attr_int(cx, op, call, "weight_bits"),
+                      tg_attr_bool(cx, op, call, "unipolar") };
     if (out->activation < 1 || out->activation > 16 || out->weight < 1 || out->weight > 16)
         return tg_op_error(cx, call, "operands of %lld and %lld bits are not possible", (long long)out->activation,
                            (long long)out->weight) != NULL;
@@ -35,10 +36,12 @@ const tg_type *tg_type_bitserial_dense(tg_ctx *cx, const tg_op *op, const tg_nod
 {
     const tg_type *x = tg_arg_of_rank(cx, call, 0, 2), *w = tg_arg_of_rank(cx, call, 1, 2);
     tg_bits bits;
-    if (x == NULL || w == NULL || !tg_want_int(cx, call, 0) || !tg_want_int(cx, call, 1) || !tg_bits_read(cx, op, call, "data_bits", &bits))
+    if (x == NULL || w == NULL || !tg_want_int(cx, call, 0) || !tg_want_int(cx, call, 1) ||
+        !tg_bits_read(cx, op, call, "data_bits", &bits))
         return NULL;
     if (x->dim[1] != w->dim[1])
-        return tg_arg_error(cx, call, 1, "%lld columns cannot be multiplied with %lld rows", (long long)x->dim[1], (long long)w->dim[1]);
+        return tg_arg_error(cx, call, 1, "%lld columns cannot be multiplied with %lld rows", (long long)x->dim[1],
+                            (long long)w->dim[1]);
     int64_t dim[2] = { x->dim[0], w->dim[0] };
     return tg_tensor_of(cx, call, tg_attr_dtype(cx, op, call, "out_dtype", x->dtype), 2, dim);
 }
@@ -49,8 +52,7 @@ bool tg_lower_bitserial_dense(tg_lower *lo, const tg_op *op, const tg_node *call
     const tg_buffer *out = lo->out[0];
     tg_bits bits;
     tg_at to;
-    if (!tg_bits_read(cx, op, call, "data_bits", &bits))
-        return false;
+    if (!tg_bits_read(cx, op, call, "data_bits", &bits)) return false;
     tg_block_build *b = tg_begin_over(lo, NULL, out, &to);
     tg_expr k = tg_reduce(b, "k", tg_extent(lo->in[0], 1));
     tg_at x = { 2, { to.ix[0], k } }, w = { 2, { to.ix[1], k } };
@@ -63,21 +65,25 @@ bool tg_lower_bitserial_dense(tg_lower *lo, const tg_op *op, const tg_node *call
 
 /* ---- nn.bitpack: bit planes of neighbours along pack_axis in one word, the first in its highest bit ---- */
 
-typedef struct packing { int64_t bits, width; uint32_t pack, bit; DLDataType type; } packing;
+typedef struct packing {
+    int64_t bits, width;
+    uint32_t pack, bit;
+    DLDataType type;
+} packing;
 
 static bool read_packing(tg_ctx *cx, const tg_op *op, const tg_node *call, const tg_type *t, packing *p)
 {
     int64_t bit = tg_attr_int(cx, op, call, "bit_axis");
-    *p = (packing){ .bits = tg_attr_int(cx, op, call, "bits"), .type = tg_attr_dtype(cx, op, call, "pack_type", tg_dtype(kDLUInt, 32, 1)) };
-    if (!tg_attr_axis(cx, op, call, "pack_axis", t->n, &p->pack))
-        return false;
+    *p = (packing){ .bits = tg_attr_int(cx, op, call, "bits"),
+                    .type = tg_attr_dtype(cx, op, call, "pack_type", tg_dtype(kDLUInt, 32, 1)) };
+    if (!tg_attr_axis(cx, op, call, "pack_axis", t->n, &p->pack)) return false;
     p->width = p->type.bits;
     p->bit = (uint32_t)(bit < 0 ? (int64_t)t->n : bit);
     if (bit > (int64_t)t->n || p->bits < 1 || p->bits > 16 || p->type.code != kDLUInt || p->width < 8)
         return tg_op_error(cx, call, "bits, bit_axis or pack_type is not possible") != NULL;
     if (t->dim[p->pack] % p->width != 0)
-        return tg_arg_error(cx, call, 0, "extent %lld does not divide into words of %lld bits", (long long)t->dim[p->pack],
-                            (long long)p->width) != NULL;
+        return tg_arg_error(cx, call, 0, "extent %lld does not divide into words of %lld bits",
+                            (long long)t->dim[p->pack], (long long)p->width) != NULL;
     return true;
 }
 
@@ -87,13 +93,10 @@ const tg_type *tg_type_bitpack(tg_ctx *cx, const tg_op *op, const tg_node *call)
     packing p;
     int64_t dim[TG_MAX_NDIM + 1];
     uint32_t n = 0;
-    if (t == NULL || !tg_want_int(cx, call, 0) || !read_packing(cx, op, call, t, &p))
-        return NULL;
+    if (t == NULL || !tg_want_int(cx, call, 0) || !read_packing(cx, op, call, t, &p)) return NULL;
     for (uint32_t k = 0; k <= t->n; ++k) {
-        if (k == p.bit)
-            dim[n++] = p.bits;
-        if (k < t->n)
-            dim[n++] = k == p.pack ? t->dim[k] / p.width : t->dim[k];
+        if (k == p.bit) dim[n++] = p.bits;
+        if (k < t->n) dim[n++] = k == p.pack ? t->dim[k] / p.width : t->dim[k];
     }
     return tg_tensor_of(cx, call, p.type, n, dim);
 }
@@ -103,8 +106,7 @@ bool tg_lower_bitpack(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_ctx *cx = lo->cx;
     packing p;
     tg_at to, from = { 0 };
-    if (!read_packing(cx, op, call, call->kid[0]->type, &p))
-        return false;
+    if (!read_packing(cx, op, call, call->kid[0]->type, &p)) return false;
     tg_block_build *b = tg_begin(lo, NULL);
     to.n = 0;
     for (uint32_t k = 0; k < lo->out[0]->ndim; ++k)
@@ -115,8 +117,7 @@ bool tg_lower_bitpack(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_s_store(s, word, tg_int(cx, p.type, 0), zero);
     tg_expr i = tg_s_for(s, "i", zero, tg_ix(lo, p.width));
     for (uint32_t k = 0; k < to.n; ++k)
-        if (k != p.bit)
-            tg_at_push(&from, to.ix[k]);
+        if (k != p.bit) tg_at_push(&from, to.ix[k]);
     from.ix[p.pack] = tg_add(cx, tg_muli(cx, from.ix[p.pack], p.width), i);
     tg_expr x = tg_to(cx, p.type, tg_in(lo, 0, &from));
     tg_expr bit = tg_call2(cx, "bitwise_and", tg_call2(cx, "shift_right", x, tg_to(cx, p.type, to.ix[p.bit])), one);

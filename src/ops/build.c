@@ -9,8 +9,15 @@ struct tg_block_build {
     tg_lower *lo;
     const tg_name *name;
     uint32_t naxes, nlets, nlocals;
-    struct { const tg_var *loop, *iter; enum tg_iter_kind kind; int64_t extent; } axis[MAX_AXES];
-    struct { const tg_var *var; const tg_node *value; } let[MAX_LETS];
+    struct {
+        const tg_var *loop, *iter;
+        enum tg_iter_kind kind;
+        int64_t extent;
+    } axis[MAX_AXES];
+    struct {
+        const tg_var *var;
+        const tg_node *value;
+    } let[MAX_LETS];
     const tg_buffer *local[MAX_LOCALS];
     const tg_node *init;
     const tg_value *annotations;
@@ -20,11 +27,9 @@ const tg_name *tg_name_once(tg_ctx *cx, tg_map *names, const char *hint)
 {
     const tg_name *base = tg_intern_z(cx, hint), *name = base;
     uintptr_t n = (uintptr_t)tg_map_get(names, TG_KEY(base));
-    while (tg_map_get(names, TG_KEY(name)) != NULL)
-        name = tg_internf(cx, "%s_%u", hint, (unsigned)n++);
+    while (tg_map_get(names, TG_KEY(name)) != NULL) name = tg_internf(cx, "%s_%u", hint, (unsigned)n++);
     tg_map_put(cx, names, TG_KEY(base), (void *)(n > 0 ? n : 1));
-    if (name != base)
-        tg_map_put(cx, names, TG_KEY(name), (void *)(uintptr_t)1);
+    if (name != base) tg_map_put(cx, names, TG_KEY(name), (void *)(uintptr_t)1);
     return name;
 }
 
@@ -79,8 +84,7 @@ const tg_buffer *tg_block_local(tg_block_build *b, const char *hint, DLDataType 
 const tg_node *tg_block_let(tg_block_build *b, const char *hint, const tg_node *value)
 {
     tg_ctx *cx = b->lo->cx;
-    if (value->kind == TG_INT || value->kind == TG_FLOAT || value->kind == TG_VAR)
-        return value;
+    if (value->kind == TG_INT || value->kind == TG_FLOAT || value->kind == TG_VAR) return value;
     TG_CHECK(cx, b->nlets < MAX_LETS, b->lo->call);
     const tg_var *v = tg_var_new(cx, tg_intern_z(cx, hint), value->type);
     b->let[b->nlets].var = v;
@@ -92,8 +96,7 @@ const tg_node *tg_block_let(tg_block_build *b, const char *hint, const tg_node *
 static bool reduces_nothing(const tg_block_build *b)
 {
     for (uint32_t i = 0; i < b->naxes; ++i)
-        if (b->axis[i].kind == TG_ITER_REDUCE && b->axis[i].extent == 0)
-            return true;
+        if (b->axis[i].kind == TG_ITER_REDUCE && b->axis[i].extent == 0) return true;
     return false;
 }
 
@@ -101,8 +104,7 @@ static void drop_reduce_axes(tg_block_build *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->naxes; ++i)
-        if (b->axis[i].kind != TG_ITER_REDUCE)
-            b->axis[n++] = b->axis[i];
+        if (b->axis[i].kind != TG_ITER_REDUCE) b->axis[n++] = b->axis[i];
     b->naxes = n;
 }
 
@@ -110,13 +112,20 @@ static void drop_reduce_axes(tg_block_build *b)
 static void finish(tg_block_build *b, const tg_node *init, const tg_node *body)
 {
     tg_ctx *cx = b->lo->cx;
-    tg_block_parts p = { .name = b->name, .span = b->lo->call->span, .niters = b->naxes, .init = init, .body = body,
-                         .annotations = b->annotations, .nallocs = b->nlocals, .alloc = b->local };
+    tg_block_parts p = { .name = b->name,
+                         .span = b->lo->call->span,
+                         .niters = b->naxes,
+                         .init = init,
+                         .body = body,
+                         .annotations = b->annotations,
+                         .nallocs = b->nlocals,
+                         .alloc = b->local };
     p.iter = TG_ARRAY(cx, struct tg_iter_part, b->naxes);
     const tg_node *zero = tg_int(cx, b->lo->index, 0);
     for (uint32_t i = 0; i < b->naxes; ++i)
-        p.iter[i] = (struct tg_iter_part){ b->axis[i].iter, b->axis[i].kind, zero, tg_int(cx, b->lo->index, b->axis[i].extent),
-                                           tg_var_ref(cx, b->axis[i].loop) };
+        p.iter[i] =
+            (struct tg_iter_part){ b->axis[i].iter, b->axis[i].kind, zero, tg_int(cx, b->lo->index, b->axis[i].extent),
+                                   tg_var_ref(cx, b->axis[i].loop) };
     tg_infer_regions(cx, &p);
     const tg_node *s = tg_block_new(cx, &p);
     for (uint32_t i = b->naxes; i-- > 0;)
@@ -134,8 +143,7 @@ void tg_end_at(tg_block_build *b, const tg_buffer *out, const tg_node *value, ui
         return;
     }
     const tg_node *body = tg_store(cx, out, value, n, index);
-    for (uint32_t i = b->nlets; i-- > 0;)
-        body = tg_let_stmt(cx, b->let[i].var, b->let[i].value, body);
+    for (uint32_t i = b->nlets; i-- > 0;) body = tg_let_stmt(cx, b->let[i].var, b->let[i].value, body);
     finish(b, init, body);
 }
 
@@ -153,7 +161,8 @@ int64_t tg_extent(const tg_buffer *b, uint32_t axis)
 
 const char *tg_axis_letter(uint32_t i)
 {
-    static const char *const letter[TG_MAX_NDIM] = { "i", "j", "k", "m", "n", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z" };
+    static const char *const letter[TG_MAX_NDIM] = { "i", "j", "k", "m", "n", "p", "q", "r",
+                                                     "s", "t", "u", "v", "w", "x", "y", "z" };
     return letter[i < TG_MAX_NDIM ? i : TG_MAX_NDIM - 1];
 }
 
@@ -161,8 +170,7 @@ tg_block_build *tg_begin_over(tg_lower *lo, const char *name, const tg_buffer *o
 {
     tg_block_build *b = tg_begin(lo, name);
     at->n = 0;
-    for (uint32_t k = 0; k < out->ndim; ++k)
-        tg_at_push(at, tg_spatial(b, tg_axis_letter(k), tg_extent(out, k)));
+    for (uint32_t k = 0; k < out->ndim; ++k) tg_at_push(at, tg_spatial(b, tg_axis_letter(k), tg_extent(out, k)));
     return b;
 }
 
@@ -191,8 +199,7 @@ tg_expr tg_in(tg_lower *lo, uint32_t k, const tg_at *at)
 tg_expr tg_in0(tg_lower *lo, uint32_t k)
 {
     tg_at at = { 0 };
-    for (uint32_t i = 0; i < lo->in[k]->ndim; ++i)
-        tg_at_push(&at, tg_ix(lo, 0));
+    for (uint32_t i = 0; i < lo->in[k]->ndim; ++i) tg_at_push(&at, tg_ix(lo, 0));
     return tg_in(lo, k, &at);
 }
 
@@ -208,8 +215,7 @@ tg_expr tg_in_bcast(tg_lower *lo, uint32_t k, const tg_at *at)
 void tg_put(tg_block_build *b, const tg_buffer *out, tg_expr value, const tg_at *at)
 {
     tg_ctx *cx = b->lo->cx;
-    if (b->init != NULL)
-        b->init = tg_to(cx, out->dtype, b->init);
+    if (b->init != NULL) b->init = tg_to(cx, out->dtype, b->init);
     tg_end_at(b, out, tg_to(cx, out->dtype, value), at->n, at->ix);
 }
 
@@ -222,16 +228,14 @@ const tg_buffer *tg_accumulator(tg_lower *lo, const char *hint, const tg_buffer 
 {
     DLDataType d = tg_compute_dtype(out->dtype);
     int64_t dim[TG_MAX_NDIM];
-    if (tg_dtype_eq(d, out->dtype))
-        return out;
+    if (tg_dtype_eq(d, out->dtype)) return out;
     tg_buffer_dims(out, dim);
     return tg_temp_of(lo, hint, d, out->ndim, dim);
 }
 
 void tg_round_into(tg_lower *lo, const tg_buffer *acc, const tg_buffer *out)
 {
-    if (acc != out)
-        tg_copy_block(lo, "cast", acc, out);
+    if (acc != out) tg_copy_block(lo, "cast", acc, out);
 }
 
 bool tg_copy_block(tg_lower *lo, const char *name, const tg_buffer *from, const tg_buffer *to)

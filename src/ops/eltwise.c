@@ -82,8 +82,8 @@ const tg_type *tg_type_prelu(tg_ctx *cx, const tg_op *op, const tg_node *call)
     if (t == NULL || a == NULL || !tg_same_dtype(cx, call, 0, 1) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
         return NULL;
     if (a->dim[0] != t->dim[axis])
-        return tg_arg_error(cx, call, 1, "alpha has %lld values, axis %u of the data has extent %lld", (long long)a->dim[0], axis,
-                            (long long)t->dim[axis]);
+        return tg_arg_error(cx, call, 1, "alpha has %lld values, axis %u of the data has extent %lld",
+                            (long long)a->dim[0], axis, (long long)t->dim[axis]);
     return t;
 }
 
@@ -93,12 +93,33 @@ const tg_type *tg_type_prelu(tg_ctx *cx, const tg_op *op, const tg_node *call)
 typedef tg_expr (*unary_fn)(tg_lower *lo, const tg_op *op, const tg_node *call, tg_expr x);
 
 #define UNARY(name) static tg_expr name(tg_lower *lo, const tg_op *op, const tg_node *call, tg_expr x)
-#define UNUSED_ROW ((void)op, (void)call)
+#define UNUSED_ROW  ((void)op, (void)call)
 
-UNARY(intrinsic) { (void)call; return tg_call1(lo->cx, op->name, x); }         /* named as in intrins.def */
-UNARY(identity) { (void)lo; UNUSED_ROW; return x; }
-UNARY(zero) { UNUSED_ROW; return tg_num(lo->cx, x, 0); }
-UNARY(one) { UNUSED_ROW; return tg_num(lo->cx, x, 1); }
+/* Operators named as in intrins.def. */
+UNARY(intrinsic)
+{
+    (void)call;
+    return tg_call1(lo->cx, op->name, x);
+}
+
+UNARY(identity)
+{
+    (void)lo;
+    UNUSED_ROW;
+    return x;
+}
+
+UNARY(zero)
+{
+    UNUSED_ROW;
+    return tg_num(lo->cx, x, 0);
+}
+
+UNARY(one)
+{
+    UNUSED_ROW;
+    return tg_num(lo->cx, x, 1);
+}
 
 UNARY(rounding)
 {
@@ -109,12 +130,15 @@ UNARY(absolute)
 {
     UNUSED_ROW;
     DLDataType d = tg_dtype_of(x);
-    if (tg_is_float(d))
-        return tg_call1(lo->cx, "fabs", x);
+    if (tg_is_float(d)) return tg_call1(lo->cx, "fabs", x);
     return d.code == kDLUInt ? x : tg_choose(lo->cx, tg_lt(lo->cx, x, tg_num(lo->cx, x, 0)), tg_neg(lo->cx, x), x);
 }
 
-UNARY(negative) { UNUSED_ROW; return tg_neg(lo->cx, x); }
+UNARY(negative)
+{
+    UNUSED_ROW;
+    return tg_neg(lo->cx, x);
+}
 
 UNARY(sign)
 {
@@ -146,12 +170,15 @@ UNARY(invert)
 
 UNARY(classify)
 {
-    if (tg_is_float(tg_dtype_of(x)))
-        return intrinsic(lo, op, call, x);
+    if (tg_is_float(tg_dtype_of(x))) return intrinsic(lo, op, call, x);
     return tg_int(lo->cx, TG_BOOL, strcmp(op->name, "isfinite") == 0);
 }
 
-UNARY(relu) { UNUSED_ROW; return tg_max(lo->cx, x, tg_num(lo->cx, x, 0)); }
+UNARY(relu)
+{
+    UNUSED_ROW;
+    return tg_max(lo->cx, x, tg_num(lo->cx, x, 0));
+}
 
 UNARY(leaky_relu)
 {
@@ -165,20 +192,18 @@ UNARY(leaky_relu)
 static tg_expr bound(tg_lower *lo, tg_expr x, double v)
 {
     DLDataType d = lo->in[0]->dtype;
-    if (tg_is_float(d))
-        return tg_num(lo->cx, x, tg_round_to(d, v));
+    if (tg_is_float(d)) return tg_num(lo->cx, x, tg_round_to(d, v));
     tg_expr least = tg_lowest(lo->cx, d, d), most = tg_highest(lo->cx, d, d);
     double top = d.code == kDLUInt && d.bits == 64 ? 18446744073709551616.0 : (double)most->u.i;
-    if (isnan(v) || v <= (double)least->u.i)
-        return isnan(v) ? tg_int(lo->cx, d, 0) : least;
-    if (v >= top)
-        return most;
+    if (isnan(v) || v <= (double)least->u.i) return isnan(v) ? tg_int(lo->cx, d, 0) : least;
+    if (v >= top) return most;
     return tg_int(lo->cx, d, v >= 9223372036854775808.0 ? (int64_t)(uint64_t)v : (int64_t)v);
 }
 
 UNARY(clip)
 {
-    tg_expr least = bound(lo, x, tg_attr_float(lo->cx, op, call, "a_min")), most = bound(lo, x, tg_attr_float(lo->cx, op, call, "a_max"));
+    tg_expr least = bound(lo, x, tg_attr_float(lo->cx, op, call, "a_min")),
+            most = bound(lo, x, tg_attr_float(lo->cx, op, call, "a_max"));
     return tg_max(lo->cx, tg_min(lo->cx, x, most), least);
 }
 
@@ -188,8 +213,7 @@ UNARY(clip)
 static tg_expr horner(tg_ctx *cx, tg_expr t, const double *c, int n)
 {
     tg_expr r = tg_num(cx, t, c[n - 1]);
-    for (int i = n - 2; i >= 0; --i)
-        r = tg_add(cx, tg_mul(cx, r, t), tg_num(cx, t, c[i]));
+    for (int i = n - 2; i >= 0; --i) r = tg_add(cx, tg_mul(cx, r, t), tg_num(cx, t, c[i]));
     return r;
 }
 
@@ -200,9 +224,9 @@ static tg_expr clamp_float(tg_ctx *cx, tg_expr x, double limit)
 
 tg_expr tg_fast_exp(tg_ctx *cx, tg_expr x)
 {
-    static const double c[] = { 5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4 };
-    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32))
-        return tg_call1(cx, "exp", x);
+    static const double c[] = { 5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2,
+                                8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4 };
+    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32)) return tg_call1(cx, "exp", x);
     tg_expr v = clamp_float(cx, x, 88.376263);
     tg_expr n = tg_call1(cx, "floor", tg_add(cx, tg_mul(cx, v, tg_num(cx, x, 1.44269504)), tg_num(cx, x, 0.5)));
     tg_expr f = tg_sub(cx, v, tg_mul(cx, n, tg_num(cx, x, 0.69314718)));
@@ -219,41 +243,52 @@ static tg_expr rational(tg_ctx *cx, tg_expr x, const double *p, int np, const do
     return tg_div(cx, tg_mul(cx, x, horner(cx, t, p, np)), horner(cx, t, q, nq));
 }
 
-UNARY(fast_exp) { UNUSED_ROW; return tg_fast_exp(lo->cx, x); }
+UNARY(fast_exp)
+{
+    UNUSED_ROW;
+    return tg_fast_exp(lo->cx, x);
+}
 
 UNARY(fast_tanh)
 {
-    static const double p[] = { 4.89352455891786e-3, 6.37261928875436e-4, 1.48572235717979e-5, 5.12229709037114e-8,
+    static const double p[] = { 4.89352455891786e-3,   6.37261928875436e-4,  1.48572235717979e-5,  5.12229709037114e-8,
                                 -8.60467152213735e-11, 2.00018790482477e-13, -2.76076847742355e-16 };
     static const double q[] = { 4.89352518554385e-3, 2.26843463243900e-3, 1.18534705686654e-4, 1.19825839466702e-6 };
     UNUSED_ROW;
-    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32))
-        return tg_call1(lo->cx, "tanh", x);
+    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32)) return tg_call1(lo->cx, "tanh", x);
     return rational(lo->cx, clamp_float(lo->cx, x, 9), p, 7, q, 4);
 }
 
 UNARY(fast_erf)
 {
     static const double p[] = { -1.60960333262415e-2, -2.95459980854025e-3, -7.34990630326855e-4, -5.69250639462346e-5,
-                                -2.10102402082508e-6, 2.77068142495902e-8, -2.72614225801306e-10 };
+                                -2.10102402082508e-6, 2.77068142495902e-8,  -2.72614225801306e-10 };
     static const double q[] = { -1.42647390514189e-2, -7.37332916720468e-3, -1.68282697438203e-3, -2.13374055278905e-4,
                                 -1.45660718464996e-5 };
     UNUSED_ROW;
-    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32))
-        return tg_call1(lo->cx, "erf", x);
+    if (!tg_dtype_eq(tg_dtype_of(x), TG_FLOAT32)) return tg_call1(lo->cx, "erf", x);
     return rational(lo->cx, clamp_float(lo->cx, x, 4), p, 7, q, 5);
 }
 
-static const struct { const char *op; unary_fn value; } unary[] = {
-    { "exp", intrinsic }, { "log", intrinsic }, { "log2", intrinsic }, { "log10", intrinsic }, { "sqrt", intrinsic },
-    { "sin", intrinsic }, { "cos", intrinsic }, { "tan", intrinsic }, { "asin", intrinsic }, { "acos", intrinsic },
-    { "atan", intrinsic }, { "sinh", intrinsic }, { "cosh", intrinsic }, { "tanh", intrinsic }, { "asinh", intrinsic },
-    { "acosh", intrinsic }, { "atanh", intrinsic }, { "erf", intrinsic }, { "rsqrt", rsqrt }, { "sigmoid", sigmoid },
-    { "floor", rounding }, { "ceil", rounding }, { "trunc", rounding }, { "round", rounding }, { "abs", absolute },
-    { "negative", negative }, { "sign", sign }, { "logical_not", invert }, { "bitwise_not", invert }, { "isnan", classify },
-    { "isinf", classify }, { "isfinite", classify }, { "copy", identity }, { "cast", identity }, { "cast_like", identity },
-    { "zeros_like", zero }, { "ones_like", one }, { "fast_exp", fast_exp }, { "fast_tanh", fast_tanh }, { "fast_erf", fast_erf },
-    { "nn.relu", relu }, { "nn.leaky_relu", leaky_relu }, { "clip", clip },
+static const struct {
+    const char *op;
+    unary_fn value;
+} unary[] = {
+    { "exp", intrinsic },      { "log", intrinsic },      { "log2", intrinsic },
+    { "log10", intrinsic },    { "sqrt", intrinsic },     { "sin", intrinsic },
+    { "cos", intrinsic },      { "tan", intrinsic },      { "asin", intrinsic },
+    { "acos", intrinsic },     { "atan", intrinsic },     { "sinh", intrinsic },
+    { "cosh", intrinsic },     { "tanh", intrinsic },     { "asinh", intrinsic },
+    { "acosh", intrinsic },    { "atanh", intrinsic },    { "erf", intrinsic },
+    { "rsqrt", rsqrt },        { "sigmoid", sigmoid },    { "floor", rounding },
+    { "ceil", rounding },      { "trunc", rounding },     { "round", rounding },
+    { "abs", absolute },       { "negative", negative },  { "sign", sign },
+    { "logical_not", invert }, { "bitwise_not", invert }, { "isnan", classify },
+    { "isinf", classify },     { "isfinite", classify },  { "copy", identity },
+    { "cast", identity },      { "cast_like", identity }, { "zeros_like", zero },
+    { "ones_like", one },      { "fast_exp", fast_exp },  { "fast_tanh", fast_tanh },
+    { "fast_erf", fast_erf },  { "nn.relu", relu },       { "nn.leaky_relu", leaky_relu },
+    { "clip", clip },
 };
 
 /* ---- blocks ---- */
@@ -262,8 +297,7 @@ bool tg_lower_unary(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     unary_fn value = identity;
     for (size_t i = 0; i < TG_COUNT(unary); ++i)
-        if (strcmp(unary[i].op, op->name) == 0)
-            value = unary[i].value;
+        if (strcmp(unary[i].op, op->name) == 0) value = unary[i].value;
     tg_at at;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &at);
     tg_put(b, lo->out[0], value(lo, op, call, tg_in(lo, 0, &at)), &at);

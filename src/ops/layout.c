@@ -10,14 +10,13 @@ bool tg_layout_parse(tg_ctx *cx, const tg_node *call, const char *text, tg_layou
         int64_t factor = 0;
         for (; *p >= '0' && *p <= '9'; ++p) {
             factor = factor * 10 + (*p - '0');
-            if (factor > INT32_MAX)
-                return tg_op_error(cx, call, "layout \"%s\" has too large a factor", text) != NULL;
+            if (factor > INT32_MAX) return tg_op_error(cx, call, "layout \"%s\" has too large a factor", text) != NULL;
         }
         bool upper = *p >= 'A' && *p <= 'Z', lower = *p >= 'a' && *p <= 'z';
-        if (!upper && !lower)
-            return tg_op_error(cx, call, "layout \"%s\" is not made of axis letters", text) != NULL;
+        if (!upper && !lower) return tg_op_error(cx, call, "layout \"%s\" is not made of axis letters", text) != NULL;
         if (upper ? factor != 0 : factor < 1)
-            return tg_op_error(cx, call, "layout \"%s\": a factor belongs before a lower-case letter, and only there", text) != NULL;
+            return tg_op_error(cx, call, "layout \"%s\": a factor belongs before a lower-case letter, and only there",
+                               text) != NULL;
         char letter = upper ? *p : (char)(*p - 'a' + 'A');
         if (upper && tg_layout_find(out, letter) >= 0)
             return tg_op_error(cx, call, "layout \"%s\" names axis %c twice", text, letter) != NULL;
@@ -29,15 +28,15 @@ bool tg_layout_parse(tg_ctx *cx, const tg_node *call, const char *text, tg_layou
     }
     for (uint32_t k = 0; k < out->n; ++k)
         if (out->axis[k].inner && tg_layout_find(out, out->axis[k].letter) < 0)
-            return tg_op_error(cx, call, "layout \"%s\" splits axis %c without having it", text, out->axis[k].letter) != NULL;
+            return tg_op_error(cx, call, "layout \"%s\" splits axis %c without having it", text, out->axis[k].letter) !=
+                   NULL;
     return true;
 }
 
 int tg_layout_find(const tg_layout *l, char letter)
 {
     for (uint32_t k = 0; k < l->n; ++k)
-        if (l->axis[k].letter == letter && !l->axis[k].inner)
-            return (int)k;
+        if (l->axis[k].letter == letter && !l->axis[k].inner) return (int)k;
     return -1;
 }
 
@@ -45,8 +44,7 @@ int64_t tg_layout_inner(const tg_layout *l, char letter)
 {
     int64_t f = 1;
     for (uint32_t k = 0; k < l->n; ++k)
-        if (l->axis[k].letter == letter && l->axis[k].inner)
-            f *= l->axis[k].factor;
+        if (l->axis[k].letter == letter && l->axis[k].inner) f *= l->axis[k].factor;
     return f;
 }
 
@@ -58,11 +56,9 @@ bool tg_layout_plain(const tg_layout *l, char letter)
 int64_t tg_layout_extent(const tg_layout *l, const int64_t *dim, char letter)
 {
     int64_t e = 1;
-    if (tg_layout_find(l, letter) < 0)
-        return -1;
+    if (tg_layout_find(l, letter) < 0) return -1;
     for (uint32_t k = 0; k < l->n; ++k)
-        if (l->axis[k].letter == letter && !tg_mul_fits(e, dim[k], &e))
-            return -1;
+        if (l->axis[k].letter == letter && !tg_mul_fits(e, dim[k], &e)) return -1;
     return e;
 }
 
@@ -70,8 +66,7 @@ bool tg_layout_shape(const tg_layout *l, const int64_t *primary, int64_t *dim)
 {
     for (uint32_t k = 0; k < l->n; ++k) {
         int64_t inner = tg_layout_inner(l, l->axis[k].letter), e = primary[l->axis[k].letter - 'A'];
-        if (!l->axis[k].inner && e % inner != 0)
-            return false;
+        if (!l->axis[k].inner && e % inner != 0) return false;
         dim[k] = l->axis[k].inner ? l->axis[k].factor : e / inner;
     }
     return true;

@@ -7,7 +7,7 @@
 typedef struct slot {
     uint32_t n;
     const tg_buffer **buf;
-    const tg_node **imm;            /* the value of a scalar constant, else NULL */
+    const tg_node **imm; /* the value of a scalar constant, else NULL */
 } slot;
 
 typedef struct lowering {
@@ -15,7 +15,7 @@ typedef struct lowering {
     const tg_func *relay;
     DLDataType index;
     struct tg_prim_builder prim;
-    tg_map slots;                   /* variable -> slot */
+    tg_map slots; /* variable -> slot */
     TG_VEC(const tg_buffer *) params;
     TG_VEC(const tg_buffer *) results;
     TG_VEC(const tg_alloc_info *) consts;
@@ -28,11 +28,9 @@ typedef struct lowering {
 
 static uint32_t count_tensors(const tg_type *t)
 {
-    if (t->kind != TG_T_TUPLE)
-        return 1;
+    if (t->kind != TG_T_TUPLE) return 1;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < t->n; ++i)
-        n += count_tensors(t->field[i]);
+    for (uint32_t i = 0; i < t->n; ++i) n += count_tensors(t->field[i]);
     return n;
 }
 
@@ -68,8 +66,7 @@ static bool fill_slot(lowering *lw, slot *s, uint32_t *at, const char *hint, con
         return false;
     }
     for (uint32_t i = 0; i < t->n; ++i)
-        if (!fill_slot(lw, s, at, tg_format(lw->cx, "%s_%u", hint, i), t->field[i], span))
-            return false;
+        if (!fill_slot(lw, s, at, tg_format(lw->cx, "%s_%u", hint, i), t->field[i], span)) return false;
     return true;
 }
 
@@ -124,10 +121,8 @@ static slot *constant_slot(lowering *lw, const tg_tensor *t)
 static slot *slot_of(lowering *lw, const tg_node *n)
 {
     slot *s = NULL;
-    if (n->kind == TG_RVAR)
-        s = tg_map_get(&lw->slots, n->u.var->id + 1);
-    else if (n->kind == TG_RCONST)
-        s = constant_slot(lw, n->u.tensor);
+    if (n->kind == TG_RVAR) s = tg_map_get(&lw->slots, n->u.var->id + 1);
+    else if (n->kind == TG_RCONST) s = constant_slot(lw, n->u.tensor);
     if (s == NULL)
         tg_error(lw->cx, n->span, "%s: %s is not a tensor that a primitive function can use", lw->relay->name->text,
                  tg_operand_text(lw->cx, n));
@@ -141,8 +136,7 @@ static slot *join_slots(lowering *lw, const tg_node *n, uint32_t from)
     uint32_t total = 0;
     slot **part = TG_ARRAY(lw->cx, slot *, n->nkids);
     for (uint32_t i = from; i < n->nkids; ++i) {
-        if ((part[i] = slot_of(lw, n->kid[i])) == NULL)
-            return NULL;
+        if ((part[i] = slot_of(lw, n->kid[i])) == NULL) return NULL;
         total += part[i]->n;
     }
     slot *s = new_slot(lw->cx, total);
@@ -160,12 +154,10 @@ static slot *project(lowering *lw, const tg_node *get)
 {
     slot *all = slot_of(lw, get->kid[0]);
     const tg_type *t = get->kid[0]->type;
-    if (all == NULL)
-        return NULL;
+    if (all == NULL) return NULL;
     TG_CHECK(lw->cx, t != NULL && t->kind == TG_T_TUPLE && get->u.i >= 0 && get->u.i < (int64_t)t->n, get);
     uint32_t first = 0;
-    for (int64_t i = 0; i < get->u.i; ++i)
-        first += count_tensors(t->field[i]);
+    for (int64_t i = 0; i < get->u.i; ++i) first += count_tensors(t->field[i]);
     slot *s = new_slot(lw->cx, count_tensors(t->field[get->u.i]));
     memcpy(s->buf, all->buf + first, s->n * sizeof s->buf[0]);
     memcpy(s->imm, all->imm + first, s->n * sizeof s->imm[0]);
@@ -175,13 +167,11 @@ static slot *project(lowering *lw, const tg_node *get)
 static void note_operator(lowering *lw, const tg_op *op, const tg_node *call)
 {
     static const char *const keys[] = { "data_layout", "layout" };
-    if (lw->ops.n > 0)
-        tg_puts(&lw->ops, ", ");
+    if (lw->ops.n > 0) tg_puts(&lw->ops, ", ");
     tg_puts(&lw->ops, op->name);
     for (size_t k = 0; lw->layout == NULL && k < TG_COUNT(keys); ++k)
         for (uint32_t i = 0; i < op->nattrs; ++i)
-            if (tg_name_is(op->attr[i].name, keys[k]))
-                lw->layout = tg_attr_str(lw->cx, op, call, keys[k]);
+            if (tg_name_is(op->attr[i].name, keys[k])) lw->layout = tg_attr_str(lw->cx, op, call, keys[k]);
 }
 
 static slot *lower_call(lowering *lw, const tg_node *call)
@@ -189,17 +179,23 @@ static slot *lower_call(lowering *lw, const tg_node *call)
     tg_ctx *cx = lw->cx;
     const tg_op *op = call->u.call->op != NULL ? tg_op_find(cx, call->u.call->op) : NULL;
     if (op == NULL || op->lower == NULL) {
-        tg_error(cx, call->span, "%s cannot be lowered", call->u.call->op != NULL ? call->u.call->op->text : "this call");
+        tg_error(cx, call->span, "%s cannot be lowered",
+                 call->u.call->op != NULL ? call->u.call->op->text : "this call");
         return NULL;
     }
     lw->prim.op = tg_op_short(op->name);
     slot *in = join_slots(lw, call, 0), *out = typed_slot(lw, lw->prim.op, call->type, call->span);
-    if (in == NULL || out == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < out->n; ++i)
-        TG_PUSH(cx, lw->prim.alloc, out->buf[i]);
-    tg_lower lo = { .cx = cx, .call = call, .index = lw->index, .nin = in->n, .nout = out->n, .in = in->buf, .imm = in->imm,
-                    .out = out->buf, .prim = &lw->prim };
+    if (in == NULL || out == NULL) return NULL;
+    for (uint32_t i = 0; i < out->n; ++i) TG_PUSH(cx, lw->prim.alloc, out->buf[i]);
+    tg_lower lo = { .cx = cx,
+                    .call = call,
+                    .index = lw->index,
+                    .nin = in->n,
+                    .nout = out->n,
+                    .in = in->buf,
+                    .imm = in->imm,
+                    .out = out->buf,
+                    .prim = &lw->prim };
     note_operator(lw, op, call);
     return op->lower(&lo, op, call) ? out : NULL;
 }
@@ -219,8 +215,7 @@ static slot *lower_value(lowering *lw, const tg_node *n)
 static bool in_list(const tg_buffer *const *list, size_t n, const tg_buffer *b)
 {
     for (size_t i = 0; i < n; ++i)
-        if (list[i] == b)
-            return true;
+        if (list[i] == b) return true;
     return false;
 }
 
@@ -238,10 +233,8 @@ static void make_result(lowering *lw, const tg_buffer *b, const tg_node *imm)
     lw->prim.op = "copy";
     const tg_buffer *out = new_buffer(lw, "copy", tg_tensor_type(cx, b->dtype, b->ndim, dim, 0));
     tg_lower lo = { .cx = cx, .call = lw->relay->body, .index = lw->index, .prim = &lw->prim };
-    if (imm != NULL)
-        tg_fill_block(&lo, NULL, out, imm);
-    else
-        tg_copy_block(&lo, NULL, b, out);
+    if (imm != NULL) tg_fill_block(&lo, NULL, out, imm);
+    else tg_copy_block(&lo, NULL, b, out);
     TG_PUSH(cx, lw->results, out);
 }
 
@@ -253,14 +246,15 @@ static const tg_node *root_block(lowering *lw)
     const tg_buffer **alloc = TG_ARRAY(cx, const tg_buffer *, lw->prim.alloc.n);
     uint32_t nallocs = 0;
     for (size_t i = 0; i < lw->prim.alloc.n; ++i)
-        if (!in_list(lw->results.at, lw->results.n, lw->prim.alloc.at[i]))
-            alloc[nallocs++] = lw->prim.alloc.at[i];
+        if (!in_list(lw->results.at, lw->results.n, lw->prim.alloc.at[i])) alloc[nallocs++] = lw->prim.alloc.at[i];
     const tg_node *body = tg_seq(cx, (uint32_t)lw->prim.stmt.n, lw->prim.stmt.at);
     for (size_t i = lw->consts.n; i-- > 0;) {
         body = tg_node_new(cx, TG_DECL_BUFFER, TG_NOWHERE, NULL, lw->const_buffers.at[i], 1, &body);
         body = tg_node_new(cx, TG_ALLOC_CONST, TG_NOWHERE, NULL, lw->consts.at[i], 1, &body);
     }
-    tg_block_parts p = { .name = tg_intern_z(cx, "root"), .span = lw->relay->span, .nallocs = nallocs, .alloc = alloc, .body = body };
+    tg_block_parts p = {
+        .name = tg_intern_z(cx, "root"), .span = lw->relay->span, .nallocs = nallocs, .alloc = alloc, .body = body
+    };
     return tg_block_new(cx, &p);
 }
 
@@ -279,8 +273,15 @@ static tg_func *make_func(lowering *lw)
     if (lw->layout != NULL && lw->layout[0] != '\0')
         attrs = tg_v_with(cx, attrs, "tirgen.layout", tg_v_strz(cx, lw->layout));
     tg_func *f = TG_NEW(cx, tg_func);
-    *f = (tg_func){ .name = lw->relay->name, .kind = TG_FUNC_PRIM, .span = lw->relay->span, .nparams = (uint32_t)n, .param = param,
-                    .buffer = buffer, .ret = tg_void(cx), .attrs = attrs, .body = root_block(lw) };
+    *f = (tg_func){ .name = lw->relay->name,
+                    .kind = TG_FUNC_PRIM,
+                    .span = lw->relay->span,
+                    .nparams = (uint32_t)n,
+                    .param = param,
+                    .buffer = buffer,
+                    .ret = tg_void(cx),
+                    .attrs = attrs,
+                    .body = root_block(lw) };
     return f;
 }
 
@@ -289,10 +290,8 @@ static bool lower_params(lowering *lw)
     const tg_func *f = lw->relay;
     for (uint32_t i = 0; i < f->nparams; ++i) {
         slot *s = typed_slot(lw, f->param[i]->name->text, f->param[i]->type, f->param[i]->span);
-        if (s == NULL)
-            return false;
-        for (uint32_t k = 0; k < s->n; ++k)
-            TG_PUSH(lw->cx, lw->params, s->buf[k]);
+        if (s == NULL) return false;
+        for (uint32_t k = 0; k < s->n; ++k) TG_PUSH(lw->cx, lw->params, s->buf[k]);
         tg_map_put(lw->cx, &lw->slots, f->param[i]->id + 1, s);
     }
     return true;
@@ -302,19 +301,15 @@ static tg_func *lower_with(tg_ctx *cx, const tg_func *relay, DLDataType index, b
 {
     lowering lw = { .cx = cx, .relay = relay, .index = index, .ops = tg_text_new(cx) };
     const tg_node *body = relay->body;
-    if (!lower_params(&lw))
-        return NULL;
+    if (!lower_params(&lw)) return NULL;
     for (uint32_t i = 0; i + 1 < body->nkids; ++i) {
         slot *s = lower_value(&lw, body->kid[i]->kid[0]);
-        if (s == NULL)
-            return NULL;
+        if (s == NULL) return NULL;
         tg_map_put(cx, &lw.slots, body->kid[i]->u.var->id + 1, s);
     }
     slot *result = lower_value(&lw, body->kid[body->nkids - 1]);
-    if (result == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < result->n; ++i)
-        make_result(&lw, result->buf[i], result->imm[i]);
+    if (result == NULL) return NULL;
+    for (uint32_t i = 0; i < result->n; ++i) make_result(&lw, result->buf[i], result->imm[i]);
     *too_wide = lw.prim.too_wide;
     return make_func(&lw);
 }
@@ -323,15 +318,12 @@ static tg_func *lower_with(tg_ctx *cx, const tg_func *relay, DLDataType index, b
 static bool is_wide(const tg_type *t)
 {
     int64_t n;
-    if (t == NULL)
-        return false;
+    if (t == NULL) return false;
     for (uint32_t i = 0; t->kind == TG_T_TENSOR && i < t->n; ++i)
-        if (t->dim[i] > INT32_MAX)
-            return true;
+        if (t->dim[i] > INT32_MAX) return true;
     if (t->kind == TG_T_TUPLE) {
         for (uint32_t i = 0; i < t->n; ++i)
-            if (is_wide(t->field[i]))
-                return true;
+            if (is_wide(t->field[i])) return true;
         return false;
     }
     return t->kind == TG_T_TENSOR && (!tg_type_elements(t, &n) || n > INT32_MAX);
@@ -340,11 +332,9 @@ static bool is_wide(const tg_type *t)
 static bool needs_wide_index(const tg_func *f)
 {
     for (uint32_t i = 0; i < f->nparams; ++i)
-        if (is_wide(f->param[i]->type))
-            return true;
+        if (is_wide(f->param[i]->type)) return true;
     for (uint32_t i = 0; i + 1 < f->body->nkids; ++i)
-        if (is_wide(f->body->kid[i]->kid[0]->type))
-            return true;
+        if (is_wide(f->body->kid[i]->kid[0]->type)) return true;
     return false;
 }
 
@@ -352,7 +342,7 @@ tg_func *tg_lower_primitive(tg_ctx *cx, const tg_func *relay)
 {
     bool wide = needs_wide_index(relay), too_wide = false;
     tg_func *f = lower_with(cx, relay, wide ? TG_INT64 : TG_INT32, &too_wide);
-    if (f != NULL && too_wide && !wide)                         /* a padded temporary passed the limit */
+    if (f != NULL && too_wide && !wide) /* a padded temporary passed the limit */
         f = lower_with(cx, relay, TG_INT64, &too_wide);
     return f;
 }
@@ -366,9 +356,9 @@ const tg_buffer *tg_lower_temp(tg_lower *lo, const char *hint, const tg_type *ty
     if (!tg_type_elements(type, &n))
         tg_fail(cx, TIRGEN_ELIMIT, lo->call->span, "%s: the temporary %s is too large", lo->call->u.call->op->text,
                 tg_type_text(cx, type));
-    if (is_wide(type))
-        lo->prim->too_wide = true;
-    const tg_buffer *b = tg_buffer_new(cx, tg_name_once(cx, &lo->prim->buffer_names, hint), type->dtype, type->n, type->dim, lo->index);
+    if (is_wide(type)) lo->prim->too_wide = true;
+    const tg_buffer *b =
+        tg_buffer_new(cx, tg_name_once(cx, &lo->prim->buffer_names, hint), type->dtype, type->n, type->dim, lo->index);
     TG_PUSH(cx, lo->prim->alloc, b);
     return b;
 }

@@ -10,20 +10,16 @@ static bool read_axes(tg_ctx *cx, const tg_op *op, const tg_node *call, uint32_t
     int64_t axis[TG_MAX_NDIM];
     int n = tg_attr_ints(cx, op, call, "axes", axis, TG_MAX_NDIM);
     uint32_t seen = 0;
-    if (n < 0)
-        return false;
+    if (n < 0) return false;
     if (tg_attr_is_none(cx, op, call, "axes") || (n == 0 && ndim > 0)) {
-        for (uint32_t k = 0; k < ndim; ++k)
-            perm[k] = ndim - 1 - k;
+        for (uint32_t k = 0; k < ndim; ++k) perm[k] = ndim - 1 - k;
         return true;
     }
     if ((uint32_t)n != ndim)
         return tg_arg_error(cx, call, 0, "axes has %d values, the data %u dimensions", n, ndim) != NULL;
     for (int i = 0; i < n; ++i) {
-        if (!tg_axis_of(cx, call, axis[i], ndim, &perm[i]))
-            return false;
-        if (seen >> perm[i] & 1)
-            return tg_op_error(cx, call, "axes names axis %u twice", perm[i]) != NULL;
+        if (!tg_axis_of(cx, call, axis[i], ndim, &perm[i])) return false;
+        if (seen >> perm[i] & 1) return tg_op_error(cx, call, "axes names axis %u twice", perm[i]) != NULL;
         seen |= 1u << perm[i];
     }
     return true;
@@ -34,8 +30,7 @@ const tg_type *tg_type_transpose(tg_ctx *cx, const tg_op *op, const tg_node *cal
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     uint32_t perm[TG_MAX_NDIM], wide = 0;
     int64_t dim[TG_MAX_NDIM];
-    if (t == NULL || !read_axes(cx, op, call, t->n, perm))
-        return NULL;
+    if (t == NULL || !read_axes(cx, op, call, t->n, perm)) return NULL;
     for (uint32_t k = 0; k < t->n; ++k) {
         dim[k] = t->dim[perm[k]];
         wide |= (t->wide >> perm[k] & 1) << k;
@@ -47,11 +42,9 @@ bool tg_lower_transpose(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     uint32_t perm[TG_MAX_NDIM];
     tg_at to, from = { .n = lo->out[0]->ndim };
-    if (!read_axes(lo->cx, op, call, from.n, perm))
-        return false;
+    if (!read_axes(lo->cx, op, call, from.n, perm)) return false;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &to);
-    for (uint32_t k = 0; k < to.n; ++k)
-        from.ix[perm[k]] = to.ix[k];
+    for (uint32_t k = 0; k < to.n; ++k) from.ix[perm[k]] = to.ix[k];
     tg_put(b, lo->out[0], tg_in_raw(lo, 0, &from), &to);
     return true;
 }
@@ -65,8 +58,7 @@ static bool fields_agree(tg_ctx *cx, const tg_node *call, const tg_type *tuple, 
     for (uint32_t i = 1; i < tuple->n; ++i) {
         const tg_type *t = tuple->field[i];
         bool same = t->n == first->n && tg_dtype_eq(t->dtype, first->dtype);
-        for (uint32_t k = 0; same && k < t->n; ++k)
-            same = k == free || t->dim[k] == first->dim[k];
+        for (uint32_t k = 0; same && k < t->n; ++k) same = k == free || t->dim[k] == first->dim[k];
         if (!same)
             return tg_arg_error(cx, call, 0, "field %u is %s, which does not fit %s", i, tg_type_text(cx, t),
                                 tg_type_text(cx, first)) != NULL;
@@ -88,8 +80,7 @@ const tg_type *tg_type_concatenate(tg_ctx *cx, const tg_op *op, const tg_node *c
     if (t == NULL || !tg_attr_axis(cx, op, call, "axis", t->field[0]->n, &axis) || !fields_agree(cx, call, t, axis))
         return NULL;
     for (uint32_t i = 0; i < t->n; ++i)
-        if (!tg_add_fits(sum, t->field[i]->dim[axis], &sum))
-            return tg_op_error(cx, call, "the result is too large");
+        if (!tg_add_fits(sum, t->field[i]->dim[axis], &sum)) return tg_op_error(cx, call, "the result is too large");
     memcpy(dim, t->field[0]->dim, t->field[0]->n * sizeof dim[0]);
     dim[axis] = sum;
     return tg_tensor_type(cx, t->field[0]->dtype, t->field[0]->n, dim, t->field[0]->wide);
@@ -100,8 +91,7 @@ bool tg_lower_concatenate(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     uint32_t axis;
     int64_t offset = 0;
-    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis)) return false;
     for (uint32_t i = 0; i < lo->nin; ++i) {
         tg_at from, to;
         tg_block_build *b = tg_begin_over(lo, NULL, lo->in[i], &from);
@@ -118,7 +108,8 @@ const tg_type *tg_type_stack(tg_ctx *cx, const tg_op *op, const tg_node *call)
     const tg_type *t = tuple_of_some(cx, call);
     int64_t dim[TG_MAX_NDIM + 1];
     uint32_t axis;
-    if (t == NULL || !fields_agree(cx, call, t, UINT32_MAX) || !tg_attr_axis(cx, op, call, "axis", t->field[0]->n + 1, &axis))
+    if (t == NULL || !fields_agree(cx, call, t, UINT32_MAX) ||
+        !tg_attr_axis(cx, op, call, "axis", t->field[0]->n + 1, &axis))
         return NULL;
     for (uint32_t k = 0; k <= t->field[0]->n; ++k)
         dim[k] = k < axis ? t->field[0]->dim[k] : k == axis ? (int64_t)t->n : t->field[0]->dim[k - 1];
@@ -128,8 +119,7 @@ const tg_type *tg_type_stack(tg_ctx *cx, const tg_op *op, const tg_node *call)
 bool tg_lower_stack(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     uint32_t axis;
-    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis)) return false;
     for (uint32_t i = 0; i < lo->nin; ++i) {
         tg_at from, to = { .n = lo->out[0]->ndim };
         tg_block_build *b = tg_begin_over(lo, NULL, lo->in[i], &from);
@@ -149,14 +139,13 @@ static int read_points(tg_ctx *cx, const tg_op *op, const tg_node *call, int64_t
     bool list = v->kind == TG_V_LIST;
     int64_t parts = list ? (int64_t)v->n + 1 : tg_attr_int(cx, op, call, "indices_or_sections");
     if (parts < 1 || parts > MAX_PARTS || (!list && extent % parts != 0)) {
-        tg_arg_error(cx, call, 0, "extent %lld does not divide into %lld equal parts", (long long)extent, (long long)parts);
+        tg_arg_error(cx, call, 0, "extent %lld does not divide into %lld equal parts", (long long)extent,
+                     (long long)parts);
         return -1;
     }
     int64_t *point = *out = TG_ARRAY(cx, int64_t, parts + 1);
-    for (int64_t i = 0; !list && i < parts; ++i)
-        point[i] = i * (extent / parts);
-    if (list && tg_attr_ints(cx, op, call, "indices_or_sections", point + 1, (int)v->n) < 0)
-        return -1;
+    for (int64_t i = 0; !list && i < parts; ++i) point[i] = i * (extent / parts);
+    if (list && tg_attr_ints(cx, op, call, "indices_or_sections", point + 1, (int)v->n) < 0) return -1;
     point[parts] = extent;
     for (int64_t i = 0; i < parts; ++i) {
         if (point[i] > point[i + 1]) {
@@ -172,11 +161,9 @@ const tg_type *tg_type_split(tg_ctx *cx, const tg_op *op, const tg_node *call)
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     uint32_t axis;
     int64_t *point, dim[TG_MAX_NDIM];
-    if (t == NULL || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
-        return NULL;
+    if (t == NULL || !tg_attr_axis(cx, op, call, "axis", t->n, &axis)) return NULL;
     int n = read_points(cx, op, call, t->dim[axis], &point);
-    if (n < 0)
-        return NULL;
+    if (n < 0) return NULL;
     const tg_type **field = TG_ARRAY(cx, const tg_type *, n);
     memcpy(dim, t->dim, t->n * sizeof dim[0]);
     for (int i = 0; i < n; ++i) {
@@ -190,8 +177,7 @@ bool tg_lower_split(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     uint32_t axis;
     int64_t offset = 0;
-    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->in[0]->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->in[0]->ndim, &axis)) return false;
     for (uint32_t i = 0; i < lo->nout; ++i) {
         tg_at from, to;
         tg_block_build *b = tg_begin_over(lo, NULL, lo->out[i], &to);
@@ -210,10 +196,9 @@ const tg_type *tg_type_tile(tg_ctx *cx, const tg_op *op, const tg_node *call)
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     int64_t reps[TG_MAX_NDIM], dim[TG_MAX_NDIM];
     int n = tg_attr_ints(cx, op, call, "reps", reps, TG_MAX_NDIM);
-    if (t == NULL || n < 0)
-        return NULL;
+    if (t == NULL || n < 0) return NULL;
     uint32_t rank = (uint32_t)n > t->n ? (uint32_t)n : t->n;
-    for (uint32_t k = 0; k < rank; ++k) {                       /* k counts from the right */
+    for (uint32_t k = 0; k < rank; ++k) { /* k counts from the right */
         int64_t d = k < t->n ? t->dim[t->n - 1 - k] : 1, r = k < (uint32_t)n ? reps[n - 1 - (int)k] : 1;
         if (r < 0 || !tg_mul_fits(d, r, &dim[rank - 1 - k]))
             return tg_op_error(cx, call, "%lld is not a possible number of repetitions", (long long)r);
@@ -242,20 +227,16 @@ const tg_type *tg_type_repeat(tg_ctx *cx, const tg_op *op, const tg_node *call)
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     int64_t r = tg_attr_int(cx, op, call, "repeats"), dim[TG_MAX_NDIM] = { 0 };
     uint32_t axis = 0;
-    if (t == NULL)
-        return NULL;
-    if (r < 0)
-        return tg_op_error(cx, call, "%lld is not a possible number of repetitions", (long long)r);
+    if (t == NULL) return NULL;
+    if (r < 0) return tg_op_error(cx, call, "%lld is not a possible number of repetitions", (long long)r);
     if (tg_attr_is_none(cx, op, call, "axis")) {
         if (!tg_type_elements(t, &dim[0]) || !tg_mul_fits(dim[0], r, &dim[0]))
             return tg_op_error(cx, call, "the result is too large");
         return tg_tensor_of(cx, call, t->dtype, 1, dim);
     }
-    if (!tg_attr_axis(cx, op, call, "axis", t->n, &axis))
-        return NULL;
+    if (!tg_attr_axis(cx, op, call, "axis", t->n, &axis)) return NULL;
     memcpy(dim, t->dim, t->n * sizeof dim[0]);
-    if (!tg_mul_fits(dim[axis], r, &dim[axis]))
-        return tg_op_error(cx, call, "the result is too large");
+    if (!tg_mul_fits(dim[axis], r, &dim[axis])) return tg_op_error(cx, call, "the result is too large");
     return tg_tensor_of(cx, call, t->dtype, t->n, dim);
 }
 
@@ -267,14 +248,12 @@ bool tg_lower_repeat(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_at to, from = { .n = x->ndim };
     uint32_t axis = 0;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &to);
-    if (r < 1)
-        r = 1;                                                  /* an empty result: never evaluated */
+    if (r < 1) r = 1; /* an empty result: never evaluated */
     if (tg_attr_is_none(cx, op, call, "axis")) {
         tg_buffer_dims(x, dim);
         tg_unravel(cx, tg_floordivi(cx, to.ix[0], r), x->ndim, dim, from.ix);
     } else {
-        if (!tg_attr_axis(cx, op, call, "axis", x->ndim, &axis))
-            return false;
+        if (!tg_attr_axis(cx, op, call, "axis", x->ndim, &axis)) return false;
         from = to;
         from.ix[axis] = tg_floordivi(cx, to.ix[axis], r);
     }
@@ -293,8 +272,7 @@ bool tg_lower_reverse(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     tg_at to, from;
     uint32_t axis;
-    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(lo->cx, op, call, "axis", lo->out[0]->ndim, &axis)) return false;
     tg_block_build *b = tg_begin_over(lo, NULL, lo->out[0], &to);
     from = to;
     from.ix[axis] = tg_sub(lo->cx, tg_ix(lo, tg_extent(lo->out[0], axis) - 1), to.ix[axis]);
@@ -306,11 +284,12 @@ const tg_type *tg_type_reverse_sequence(tg_ctx *cx, const tg_op *op, const tg_no
 {
     const tg_type *t = tg_arg_tensor(cx, call, 0), *len = tg_arg_of_rank(cx, call, 1, 1);
     uint32_t seq, batch;
-    if (t == NULL || len == NULL || !tg_want_int(cx, call, 1) || !tg_attr_axis(cx, op, call, "seq_axis", t->n, &seq)
-        || !tg_attr_axis(cx, op, call, "batch_axis", t->n, &batch))
+    if (t == NULL || len == NULL || !tg_want_int(cx, call, 1) || !tg_attr_axis(cx, op, call, "seq_axis", t->n, &seq) ||
+        !tg_attr_axis(cx, op, call, "batch_axis", t->n, &batch))
         return NULL;
     if (len->dim[0] != t->dim[batch])
-        return tg_arg_error(cx, call, 1, "%lld lengths for %lld batches", (long long)len->dim[0], (long long)t->dim[batch]);
+        return tg_arg_error(cx, call, 1, "%lld lengths for %lld batches", (long long)len->dim[0],
+                            (long long)t->dim[batch]);
     return t;
 }
 
@@ -320,11 +299,13 @@ bool tg_lower_reverse_sequence(tg_lower *lo, const tg_op *op, const tg_node *cal
     const tg_buffer *out = lo->out[0];
     tg_at to, from, one = { 1, { NULL } };
     uint32_t seq, batch;
-    if (!tg_attr_axis(cx, op, call, "seq_axis", out->ndim, &seq) || !tg_attr_axis(cx, op, call, "batch_axis", out->ndim, &batch))
+    if (!tg_attr_axis(cx, op, call, "seq_axis", out->ndim, &seq) ||
+        !tg_attr_axis(cx, op, call, "batch_axis", out->ndim, &batch))
         return false;
     tg_block_build *b = tg_begin_over(lo, NULL, out, &to);
     one.ix[0] = to.ix[batch];
-    tg_expr s = to.ix[seq], len = tg_index(lo, tg_clamp(cx, tg_position(lo, tg_in(lo, 1, &one)), 0, tg_extent(out, seq)));
+    tg_expr s = to.ix[seq],
+            len = tg_index(lo, tg_clamp(cx, tg_position(lo, tg_in(lo, 1, &one)), 0, tg_extent(out, seq)));
     len = tg_block_let(b, "len", len);
     from = to;
     from.ix[seq] = tg_choose(cx, tg_lt(cx, s, len), tg_sub(cx, tg_addi(cx, len, -1), s), s);
@@ -337,8 +318,7 @@ bool tg_lower_reverse_sequence(tg_lower *lo, const tg_op *op, const tg_node *cal
 static const tg_type *broadcast_to(tg_ctx *cx, const tg_node *call, const tg_type *t, uint32_t n, const int64_t *dim)
 {
     bool fits = n >= t->n;
-    for (uint32_t k = 0; fits && k < t->n; ++k)
-        fits = t->dim[k] == 1 || t->dim[k] == dim[n - t->n + k];
+    for (uint32_t k = 0; fits && k < t->n; ++k) fits = t->dim[k] == 1 || t->dim[k] == dim[n - t->n + k];
     const tg_type *r = tg_tensor_of(cx, call, t->dtype, n, dim);
     return r == NULL || fits ? r : tg_arg_error(cx, call, 0, "the data does not broadcast to %s", tg_type_text(cx, r));
 }
@@ -371,8 +351,7 @@ bool tg_lower_broadcast(tg_lower *lo, const tg_op *op, const tg_node *call)
 static const tg_type *collapse_to(tg_ctx *cx, const tg_node *call, const tg_type *t, uint32_t n, const int64_t *dim)
 {
     bool fits = n <= t->n;
-    for (uint32_t k = 0; fits && k < n; ++k)
-        fits = dim[k] == 1 || dim[k] == t->dim[t->n - n + k];
+    for (uint32_t k = 0; fits && k < n; ++k) fits = dim[k] == 1 || dim[k] == t->dim[t->n - n + k];
     const tg_type *r = tg_tensor_of(cx, call, t->dtype, n, dim);
     return r == NULL || fits ? r : tg_arg_error(cx, call, 0, "the data does not collapse to %s", tg_type_text(cx, r));
 }
@@ -426,18 +405,16 @@ const tg_type *tg_type_meshgrid(tg_ctx *cx, const tg_op *op, const tg_node *call
     const tg_type *t = tuple_of_some(cx, call);
     int64_t dim[TG_MAX_NDIM];
     bool xy = strcmp(tg_attr_str(cx, op, call, "indexing"), "xy") == 0;
-    if (t == NULL)
-        return NULL;
-    if (t->n > TG_MAX_NDIM)
-        return tg_op_error(cx, call, "the result has more than %d dimensions", (int)TG_MAX_NDIM);
+    if (t == NULL) return NULL;
+    if (t->n > TG_MAX_NDIM) return tg_op_error(cx, call, "the result has more than %d dimensions", (int)TG_MAX_NDIM);
     for (uint32_t i = 0; i < t->n; ++i) {
         if (t->field[i]->n > 1 || !tg_dtype_eq(t->field[i]->dtype, t->field[0]->dtype))
             return tg_arg_error(cx, call, 0, "fields must be of rank 0 or 1 and of one type");
         dim[mesh_axis(i, t->n, xy)] = t->field[i]->n == 0 ? 1 : t->field[i]->dim[0];
     }
-    const tg_type **field = TG_ARRAY(cx, const tg_type *, t->n), *r = tg_tensor_of(cx, call, t->field[0]->dtype, t->n, dim);
-    for (uint32_t i = 0; i < t->n; ++i)
-        field[i] = r;
+    const tg_type **field = TG_ARRAY(cx, const tg_type *, t->n),
+                  *r = tg_tensor_of(cx, call, t->field[0]->dtype, t->n, dim);
+    for (uint32_t i = 0; i < t->n; ++i) field[i] = r;
     return r != NULL ? tg_tuple_type(cx, t->n, field) : NULL;
 }
 
@@ -447,8 +424,7 @@ bool tg_lower_meshgrid(tg_lower *lo, const tg_op *op, const tg_node *call)
     for (uint32_t i = 0; i < lo->nout; ++i) {
         tg_at to, from = { 0 };
         tg_block_build *b = tg_begin_over(lo, NULL, lo->out[i], &to);
-        if (lo->in[i]->ndim == 1)
-            tg_at_push(&from, to.ix[mesh_axis(i, lo->nin, xy)]);
+        if (lo->in[i]->ndim == 1) tg_at_push(&from, to.ix[mesh_axis(i, lo->nin, xy)]);
         tg_put(b, lo->out[i], tg_in_raw(lo, i, &from), &to);
     }
     return true;

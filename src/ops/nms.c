@@ -5,7 +5,9 @@
 
 /* ---- boxes ---- */
 
-typedef struct box { tg_expr side[4]; } box;                    /* two corners, in the order of the data */
+typedef struct box {
+    tg_expr side[4];
+} box; /* two corners, in the order of the data */
 
 /* Width times height of the overlap over the area of both; corners in any order. */
 static tg_expr iou(tg_ctx *cx, tg_script *s, const box *a, const box *b)
@@ -47,11 +49,11 @@ const tg_type *tg_type_get_valid_counts(tg_ctx *cx, const tg_op *op, const tg_no
 {
     const tg_type *x = tg_arg_of_rank(cx, call, 0, 3);
     int64_t score = tg_attr_int(cx, op, call, "score_index"), id = tg_attr_int(cx, op, call, "id_index");
-    if (x == NULL || (call->nkids > 1 && tg_arg_tensor(cx, call, 1) == NULL))
-        return NULL;
+    if (x == NULL || (call->nkids > 1 && tg_arg_tensor(cx, call, 1) == NULL)) return NULL;
     if (score < 0 || score >= x->dim[2] || id >= x->dim[2])
         return tg_arg_error(cx, call, 0, "score_index or id_index is outside of a row");
-    const tg_type *field[3] = { tg_tensor_type(cx, TG_INT32, 1, x->dim, 0), x, tg_tensor_type(cx, TG_INT32, 2, x->dim, 0) };
+    const tg_type *field[3] = { tg_tensor_type(cx, TG_INT32, 1, x->dim, 0), x,
+                                tg_tensor_type(cx, TG_INT32, 2, x->dim, 0) };
     return tg_tuple_type(cx, 3, field);
 }
 
@@ -59,9 +61,11 @@ bool tg_lower_get_valid_counts(tg_lower *lo, const tg_op *op, const tg_node *cal
 {
     tg_ctx *cx = lo->cx;
     const tg_buffer *x = lo->in[0];
-    int64_t n = tg_extent(x, 1), e = tg_extent(x, 2), score = tg_attr_int(cx, op, call, "score_index"), id = tg_attr_int(cx, op, call, "id_index");
+    int64_t n = tg_extent(x, 1), e = tg_extent(x, 2), score = tg_attr_int(cx, op, call, "score_index"),
+            id = tg_attr_int(cx, op, call, "id_index");
     DLDataType d = tg_compute_dtype(x->dtype);
-    tg_expr limit = lo->nin > 1 ? tg_to(cx, d, tg_in0(lo, 1)) : tg_const(cx, d, tg_attr_float(cx, op, call, "score_threshold"));
+    tg_expr limit =
+        lo->nin > 1 ? tg_to(cx, d, tg_in0(lo, 1)) : tg_const(cx, d, tg_attr_float(cx, op, call, "score_threshold"));
     tg_expr zero = tg_ix(lo, 0), minus = tg_num(cx, limit, -1);
     tg_block_build *b = tg_begin(lo, NULL);
     tg_expr i = tg_spatial(b, "b", tg_extent(x, 0));
@@ -73,8 +77,7 @@ bool tg_lower_get_valid_counts(tg_lower *lo, const tg_op *op, const tg_node *cal
     tg_at at = { 3, { i, j, tg_ix(lo, score) } }, to = { 3, { i, j, NULL } }, row = { 2, { i, j } };
     tg_expr good = tg_gt(cx, tg_in(lo, 0, &at), limit);
     at.ix[2] = tg_ix(lo, id);
-    if (id >= 0)
-        good = tg_and(cx, good, tg_ge(cx, tg_in(lo, 0, &at), tg_num(cx, limit, 0)));
+    if (id >= 0) good = tg_and(cx, good, tg_ge(cx, tg_in(lo, 0, &at), tg_num(cx, limit, 0)));
     tg_s_if(s, good);
     tg_expr k = tg_s_for(s, "k", zero, tg_ix(lo, e));
     at.ix[2] = to.ix[2] = k;
@@ -86,7 +89,7 @@ bool tg_lower_get_valid_counts(tg_lower *lo, const tg_op *op, const tg_node *cal
     tg_s_store(s, count, tg_addi(cx, kept, 1), zero);
     tg_s_end(s);
     tg_s_end(s);
-    j = tg_s_for(s, "j", zero, tg_ix(lo, n));                   /* rows beyond the count */
+    j = tg_s_for(s, "j", zero, tg_ix(lo, n)); /* rows beyond the count */
     tg_s_if(s, tg_ge(cx, j, kept));
     k = tg_s_for(s, "k", zero, tg_ix(lo, e));
     to.ix[1] = row.ix[1] = j;
@@ -108,10 +111,10 @@ bool tg_lower_get_valid_counts(tg_lower *lo, const tg_op *op, const tg_node *cal
 typedef struct greedy {
     tg_expr n, most, threshold;
     const tg_buffer *order, *keep, *kept;
-    bool strict;                    /* suppressed by an overlap greater than the threshold, not equal */
+    bool strict; /* suppressed by an overlap greater than the threshold, not equal */
     box (*box_of)(tg_lower *lo, tg_expr i, const void *user);
-    tg_expr (*good)(tg_lower *lo, tg_expr i, const void *user);                 /* may be NULL */
-    tg_expr (*same_class)(tg_lower *lo, tg_expr i, tg_expr j, const void *user);/* may be NULL: always */
+    tg_expr (*good)(tg_lower *lo, tg_expr i, const void *user);                  /* may be NULL */
+    tg_expr (*same_class)(tg_lower *lo, tg_expr i, tg_expr j, const void *user); /* may be NULL: always */
     const void *user;
 } greedy;
 
@@ -119,18 +122,17 @@ static void suppress(tg_lower *lo, tg_block_build *b, tg_script *s, const greedy
 {
     tg_ctx *cx = lo->cx;
     const tg_buffer *alive = tg_block_local(b, "alive", TG_BOOL, 1);
-    tg_expr zero = tg_ix(lo, 0), kept = tg_get(lo, g->kept, 0), yes = tg_int(cx, TG_BOOL, 1), no = tg_int(cx, TG_BOOL, 0);
+    tg_expr zero = tg_ix(lo, 0), kept = tg_get(lo, g->kept, 0), yes = tg_int(cx, TG_BOOL, 1),
+            no = tg_int(cx, TG_BOOL, 0);
     tg_s_store(s, g->kept, zero, zero);
     tg_expr j = tg_s_for(s, "j", zero, g->n), i = tg_s_let(s, "candidate", load_at(lo, g->order, j));
     tg_expr wanted = tg_lt(cx, kept, g->most);
-    if (g->good != NULL)
-        wanted = tg_and(cx, wanted, g->good(lo, i, g->user));
+    if (g->good != NULL) wanted = tg_and(cx, wanted, g->good(lo, i, g->user));
     tg_s_if(s, wanted);
     tg_s_store(s, alive, yes, zero);
     tg_expr k = tg_s_for(s, "k", zero, kept), other = tg_s_let(s, "survivor", load_at(lo, g->keep, k));
     tg_expr matters = tg_get(lo, alive, 0);
-    if (g->same_class != NULL)
-        matters = tg_and(cx, matters, g->same_class(lo, i, other, g->user));
+    if (g->same_class != NULL) matters = tg_and(cx, matters, g->same_class(lo, i, other, g->user));
     tg_s_if(s, matters);
     box mine = g->box_of(lo, i, g->user), theirs = g->box_of(lo, other, g->user);
     tg_expr overlap = iou(cx, s, &mine, &theirs);
@@ -149,7 +151,11 @@ static void suppress(tg_lower *lo, tg_block_build *b, tg_script *s, const greedy
 
 /* ---- non_max_suppression ---- */
 
-typedef struct nms { tg_at at; int64_t score, id, coord; bool same_class_only; } nms;
+typedef struct nms {
+    tg_at at;
+    int64_t score, id, coord;
+    bool same_class_only;
+} nms;
 
 static tg_expr nms_field(tg_lower *lo, tg_expr i, const nms *p, int64_t field)
 {
@@ -185,19 +191,18 @@ static tg_expr nms_same(tg_lower *lo, tg_expr i, tg_expr j, const void *user)
 
 const tg_type *tg_type_non_max_suppression(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
-    const tg_type *x = tg_arg_of_rank(cx, call, 0, 3), *count = tg_arg_of_rank(cx, call, 1, 1), *indices = tg_arg_of_rank(cx, call, 2, 2);
+    const tg_type *x = tg_arg_of_rank(cx, call, 0, 3), *count = tg_arg_of_rank(cx, call, 1, 1),
+                  *indices = tg_arg_of_rank(cx, call, 2, 2);
     int64_t coord = tg_attr_int(cx, op, call, "coord_start"), score = tg_attr_int(cx, op, call, "score_index");
-    if (x == NULL || count == NULL || indices == NULL)
-        return NULL;
+    if (x == NULL || count == NULL || indices == NULL) return NULL;
     for (uint32_t i = 3; i < call->nkids; ++i)
-        if (tg_arg_tensor(cx, call, i) == NULL)
-            return NULL;
+        if (tg_arg_tensor(cx, call, i) == NULL) return NULL;
     if (count->dim[0] != x->dim[0] || indices->dim[0] != x->dim[0] || indices->dim[1] != x->dim[1])
         return tg_arg_error(cx, call, 1, "the counts or indices do not fit the data");
-    if (coord < 0 || coord + 4 > x->dim[2] || score < 0 || score >= x->dim[2] || tg_attr_int(cx, op, call, "id_index") >= x->dim[2])
+    if (coord < 0 || coord + 4 > x->dim[2] || score < 0 || score >= x->dim[2] ||
+        tg_attr_int(cx, op, call, "id_index") >= x->dim[2])
         return tg_arg_error(cx, call, 0, "coord_start, score_index or id_index is outside of a row");
-    if (!tg_attr_bool(cx, op, call, "return_indices"))
-        return x;
+    if (!tg_attr_bool(cx, op, call, "return_indices")) return x;
     int64_t one[2] = { x->dim[0], 1 };
     const tg_type *field[2] = { tg_tensor_type(cx, TG_INT32, 2, x->dim, 0), tg_tensor_type(cx, TG_INT32, 2, one, 0) };
     return tg_tuple_type(cx, 2, field);
@@ -231,7 +236,7 @@ static void put_rows(tg_lower *lo, tg_script *s, const greedy *g, tg_expr batch,
     tg_s_end(s);
     tg_s_end(s);
     tg_expr i = tg_s_for(s, "i", zero, tg_get(lo, g->kept, 0)), row = tg_s_let(s, "survivor", load_at(lo, g->keep, i));
-    if (!compact) {                                             /* survivors keep the order: find where it stands */
+    if (!compact) { /* survivors keep the order: find where it stands */
         j = tg_s_for(s, "j", zero, g->n);
         tg_s_if(s, tg_eq(cx, load_at(lo, g->order, j), row));
     }
@@ -239,8 +244,7 @@ static void put_rows(tg_lower *lo, tg_script *s, const greedy *g, tg_expr batch,
     to = (tg_at){ 3, { batch, compact ? i : j, k } };
     tg_at from = { 3, { batch, row, k } };
     tg_s_put(s, lo->out[0], tg_in(lo, 0, &from), &to);
-    for (int c = 0; c < (compact ? 2 : 4); ++c)
-        tg_s_end(s);
+    for (int c = 0; c < (compact ? 2 : 4); ++c) tg_s_end(s);
 }
 
 bool tg_lower_non_max_suppression(tg_lower *lo, const tg_op *op, const tg_node *call)
@@ -248,12 +252,14 @@ bool tg_lower_non_max_suppression(tg_lower *lo, const tg_op *op, const tg_node *
     tg_ctx *cx = lo->cx;
     const tg_buffer *x = lo->in[0];
     int64_t n = tg_extent(x, 1), e = tg_extent(x, 2), top = tg_attr_int(cx, op, call, "top_k");
-    nms p = { .score = tg_attr_int(cx, op, call, "score_index"), .id = tg_attr_int(cx, op, call, "id_index"),
+    nms p = { .score = tg_attr_int(cx, op, call, "score_index"),
+              .id = tg_attr_int(cx, op, call, "id_index"),
               .coord = tg_attr_int(cx, op, call, "coord_start") };
     tg_block_build *b = tg_begin(lo, NULL);
     tg_expr batch = tg_spatial(b, "b", tg_extent(x, 0));
     p.at = (tg_at){ 3, { batch, NULL, NULL } };
-    const tg_buffer *keep = tg_block_local(b, "keep", lo->index, n > 0 ? n : 1), *kept = tg_block_local(b, "kept", lo->index, 1);
+    const tg_buffer *keep = tg_block_local(b, "keep", lo->index, n > 0 ? n : 1),
+                    *kept = tg_block_local(b, "kept", lo->index, 1);
     tg_script *s = tg_script_new(lo);
     tg_at one = { 1, { batch } };
     tg_expr valid = tg_s_let(s, "valid", tg_index(lo, tg_clamp(cx, tg_position(lo, tg_in(lo, 1, &one)), 0, n)));
@@ -261,33 +267,38 @@ bool tg_lower_non_max_suppression(tg_lower *lo, const tg_op *op, const tg_node *
     g.order = tg_s_sort(lo, b, s, valid, n, false, nms_key, &p);
     g.n = top > 0 ? tg_min(cx, valid, tg_ix(lo, top < n ? top : n)) : valid;
     g.most = tg_ix(lo, n);
-    if (lo->nin > 3) {                                          /* -1: no limit */
+    if (lo->nin > 3) { /* -1: no limit */
         tg_expr most = tg_s_let(s, "most", tg_position(lo, tg_in0(lo, 3)));
-        g.most = tg_choose(cx, tg_lt(cx, most, tg_num(cx, most, 0)), tg_ix(lo, n), tg_index(lo, tg_clamp(cx, most, 0, n)));
+        g.most =
+            tg_choose(cx, tg_lt(cx, most, tg_num(cx, most, 0)), tg_ix(lo, n), tg_index(lo, tg_clamp(cx, most, 0, n)));
     }
     DLDataType d = tg_compute_dtype(x->dtype);
-    g.threshold = lo->nin > 4 ? tg_to(cx, d, tg_in0(lo, 4)) : tg_const(cx, d, tg_attr_float(cx, op, call, "iou_threshold"));
+    g.threshold =
+        lo->nin > 4 ? tg_to(cx, d, tg_in0(lo, 4)) : tg_const(cx, d, tg_attr_float(cx, op, call, "iou_threshold"));
     bool classes = !tg_attr_bool(cx, op, call, "force_suppress") && p.id >= 0;
     g.same_class = classes ? nms_same : NULL;
     suppress(lo, b, s, &g);
-    if (tg_attr_bool(cx, op, call, "return_indices"))
-        put_indices(lo, s, &g, batch, n);
-    else
-        put_rows(lo, s, &g, batch, n, e, tg_attr_bool(cx, op, call, "invalid_to_bottom"));
+    if (tg_attr_bool(cx, op, call, "return_indices")) put_indices(lo, s, &g, batch, n);
+    else put_rows(lo, s, &g, batch, n, e, tg_attr_bool(cx, op, call, "invalid_to_bottom"));
     tg_end_body(b, tg_script_done(s));
     return true;
 }
 
 /* ---- all_class_non_max_suppression ---- */
 
-typedef struct per_class { tg_expr batch, column; tg_expr limit; bool inclusive; bool scores_last; int64_t offset; } per_class;
+typedef struct per_class {
+    tg_expr batch, column;
+    tg_expr limit;
+    bool inclusive;
+    bool scores_last;
+    int64_t offset;
+} per_class;
 
 static tg_expr class_score(tg_lower *lo, tg_expr i, const void *user)
 {
     const per_class *p = user;
     tg_at at = { 3, { p->batch, p->column, i } }, last = { 3, { p->batch, i, p->column } };
-    if (p->offset != 0)
-        last.ix[2] = tg_addi(lo->cx, p->column, p->offset);
+    if (p->offset != 0) last.ix[2] = tg_addi(lo->cx, p->column, p->offset);
     return tg_in(lo, 1, p->scores_last ? &last : &at);
 }
 
@@ -310,18 +321,17 @@ const tg_type *tg_type_all_class_nms(tg_ctx *cx, const tg_op *op, const tg_node 
     const tg_type *boxes = tg_arg_of_rank(cx, call, 0, 3), *scores = tg_arg_of_rank(cx, call, 1, 3);
     const char *format = tg_attr_str(cx, op, call, "output_format");
     int64_t each, all, one = 1;
-    if (boxes == NULL || scores == NULL || !tg_want_float(cx, call, 0) || !tg_want_float(cx, call, 1))
-        return NULL;
+    if (boxes == NULL || scores == NULL || !tg_want_float(cx, call, 0) || !tg_want_float(cx, call, 1)) return NULL;
     for (uint32_t i = 2; i < 5; ++i)
-        if (tg_arg_tensor(cx, call, i) == NULL)
-            return NULL;
+        if (tg_arg_tensor(cx, call, i) == NULL) return NULL;
     if (boxes->dim[2] != 4 || boxes->dim[0] != scores->dim[0] || boxes->dim[1] != scores->dim[2])
         return tg_arg_error(cx, call, 1, "boxes (B, N, 4) and scores (B, C, N) do not fit together");
     if (!tg_mul_fits(scores->dim[1], scores->dim[2], &each) || !tg_mul_fits(scores->dim[0], each, &all))
         return tg_op_error(cx, call, "the result is too large");
     int64_t onnx[2] = { all, 3 }, tf[3] = { scores->dim[0], each, 2 };
     if (strcmp(format, "onnx") == 0) {
-        const tg_type *field[2] = { tg_tensor_type(cx, TG_INT64, 2, onnx, 0), tg_tensor_type(cx, TG_INT64, 1, &one, 0) };
+        const tg_type *field[2] = { tg_tensor_type(cx, TG_INT64, 2, onnx, 0),
+                                    tg_tensor_type(cx, TG_INT64, 1, &one, 0) };
         return tg_tuple_type(cx, 2, field);
     }
     if (strcmp(format, "tensorflow") != 0)
@@ -347,13 +357,13 @@ bool tg_lower_all_class_nms(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_expr zero = tg_ix(lo, 0), count = tg_get(lo, total, 0);
     tg_expr most = tg_s_let(s, "most", tg_index(lo, tg_clamp(cx, tg_position(lo, tg_in0(lo, 2)), 0, n)));
     per_class p = { .limit = tg_to(cx, d, tg_in0(lo, 4)) };
-    if (onnx)
-        tg_s_store(s, total, zero, zero);
+    if (onnx) tg_s_store(s, total, zero, zero);
     p.batch = tg_s_for(s, "b", zero, tg_ix(lo, nb));
-    if (!onnx)
-        tg_s_store(s, total, zero, zero);
+    if (!onnx) tg_s_store(s, total, zero, zero);
     p.column = tg_s_for(s, "c", zero, tg_ix(lo, nc));
-    greedy g = { .n = tg_ix(lo, n), .most = most, .keep = keep, .kept = kept, .box_of = class_box, .good = class_good, .user = &p };
+    greedy g = {
+        .n = tg_ix(lo, n), .most = most, .keep = keep, .kept = kept, .box_of = class_box, .good = class_good, .user = &p
+    };
     g.threshold = tg_to(cx, tg_compute_dtype(lo->in[0]->dtype), tg_in0(lo, 3));
     g.order = tg_s_sort(lo, b, s, g.n, n, false, class_score, &p);
     suppress(lo, b, s, &g);
@@ -364,40 +374,39 @@ bool tg_lower_all_class_nms(tg_lower *lo, const tg_op *op, const tg_node *call)
         tg_s_put(s, lo->out[0], part[k], &to);
     }
     tg_at to = { 2, { p.batch, count } };
-    if (!onnx)
-        tg_s_put(s, lo->out[1], class_score(lo, row, &p), &to);
+    if (!onnx) tg_s_put(s, lo->out[1], class_score(lo, row, &p), &to);
     tg_s_store(s, total, tg_addi(cx, count, 1), zero);
     tg_s_end(s);
     tg_s_end(s);
-    if (!onnx)
-        tg_s_store(s, lo->out[2], count, p.batch);
+    if (!onnx) tg_s_store(s, lo->out[2], count, p.batch);
     tg_s_end(s);
-    if (onnx)
-        tg_s_store(s, lo->out[1], count, zero);
+    if (onnx) tg_s_store(s, lo->out[1], count, zero);
     tg_end_body(b, tg_script_done(s));
     return true;
 }
 
 /* ---- regular_non_max_suppression: TensorFlow Lite's ---- */
 
-typedef struct regular { int64_t per_class, detections, classes, offset; } regular;
+typedef struct regular {
+    int64_t per_class, detections, classes, offset;
+} regular;
 
 static bool read_regular(tg_ctx *cx, const tg_op *op, const tg_node *call, int64_t columns, regular *r)
 {
     *r = (regular){ tg_attr_int(cx, op, call, "max_detections_per_class"), tg_attr_int(cx, op, call, "max_detections"),
                     tg_attr_int(cx, op, call, "num_classes"), 0 };
     r->offset = columns - r->classes;
-    return (r->per_class >= 1 && r->detections >= 1 && r->classes >= 1 && r->offset >= 0 && r->per_class <= INT32_MAX
-            && r->detections <= INT32_MAX)
-           || tg_op_error(cx, call, "a count of detections or classes is not possible") != NULL;
+    return (r->per_class >= 1 && r->detections >= 1 && r->classes >= 1 && r->offset >= 0 && r->per_class <= INT32_MAX &&
+            r->detections <= INT32_MAX) ||
+           tg_op_error(cx, call, "a count of detections or classes is not possible") != NULL;
 }
 
 const tg_type *tg_type_regular_nms(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_type *boxes = tg_arg_of_rank(cx, call, 0, 3), *scores = tg_arg_of_rank(cx, call, 1, 3);
     regular r;
-    if (boxes == NULL || scores == NULL || !tg_want_float(cx, call, 0) || !tg_same_dtype(cx, call, 0, 1)
-        || !read_regular(cx, op, call, scores->dim[2], &r))
+    if (boxes == NULL || scores == NULL || !tg_want_float(cx, call, 0) || !tg_same_dtype(cx, call, 0, 1) ||
+        !read_regular(cx, op, call, scores->dim[2], &r))
         return NULL;
     if (boxes->dim[2] != 4 || boxes->dim[0] != scores->dim[0] || boxes->dim[1] != scores->dim[1])
         return tg_arg_error(cx, call, 1, "boxes (B, N, 4) and scores (B, N, C) do not fit together");
@@ -408,7 +417,10 @@ const tg_type *tg_type_regular_nms(tg_ctx *cx, const tg_op *op, const tg_node *c
 }
 
 /* Survivors of all classes, gathered: which box, which class. */
-typedef struct gathered { const tg_buffer *which, *column; per_class *p; } gathered;
+typedef struct gathered {
+    const tg_buffer *which, *column;
+    per_class *p;
+} gathered;
 
 static tg_expr gathered_score(tg_lower *lo, tg_expr i, const void *user)
 {
@@ -424,17 +436,18 @@ bool tg_lower_regular_nms(tg_lower *lo, const tg_op *op, const tg_node *call)
     const tg_buffer *scores = lo->in[1];
     int64_t n = tg_extent(scores, 1), room;
     regular r;
-    if (!read_regular(cx, op, call, tg_extent(scores, 2), &r))
-        return false;
+    if (!read_regular(cx, op, call, tg_extent(scores, 2), &r)) return false;
     int64_t each = r.per_class < n ? r.per_class : n;
     if (!tg_mul_fits(each > 0 ? each : 1, r.classes, &room) || room > INT32_MAX)
         return tg_op_error(cx, call, "there are too many candidates") != NULL;
     DLDataType d = tg_compute_dtype(scores->dtype);
-    for (uint32_t k = 0; k < 3; ++k)
-        tg_fill_block(lo, "zeros", lo->out[k], tg_const(cx, lo->out[k]->dtype, 0));
+    for (uint32_t k = 0; k < 3; ++k) tg_fill_block(lo, "zeros", lo->out[k], tg_const(cx, lo->out[k]->dtype, 0));
     tg_block_build *b = tg_begin(lo, NULL);
-    per_class p = { .batch = tg_spatial(b, "b", tg_extent(scores, 0)), .limit = tg_float(cx, d, tg_attr_float(cx, op, call, "score_threshold")),
-                    .inclusive = true, .scores_last = true, .offset = r.offset };
+    per_class p = { .batch = tg_spatial(b, "b", tg_extent(scores, 0)),
+                    .limit = tg_float(cx, d, tg_attr_float(cx, op, call, "score_threshold")),
+                    .inclusive = true,
+                    .scores_last = true,
+                    .offset = r.offset };
     const tg_buffer *total = tg_block_local(b, "total", lo->index, 1), *kept = tg_block_local(b, "kept", lo->index, 1);
     const tg_buffer *keep = tg_block_local(b, "keep", lo->index, n > 0 ? n : 1);
     gathered h = { tg_block_local(b, "which", lo->index, room), tg_block_local(b, "column", lo->index, room), &p };
@@ -442,8 +455,15 @@ bool tg_lower_regular_nms(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_expr zero = tg_ix(lo, 0), count = tg_get(lo, total, 0);
     tg_s_store(s, total, zero, zero);
     p.column = tg_s_for(s, "c", zero, tg_ix(lo, r.classes));
-    greedy g = { .n = tg_ix(lo, n), .most = tg_ix(lo, each), .keep = keep, .kept = kept, .box_of = class_box, .good = class_good, .user = &p,
-                 .strict = true, .threshold = tg_float(cx, d, tg_attr_float(cx, op, call, "iou_threshold")) };
+    greedy g = { .n = tg_ix(lo, n),
+                 .most = tg_ix(lo, each),
+                 .keep = keep,
+                 .kept = kept,
+                 .box_of = class_box,
+                 .good = class_good,
+                 .user = &p,
+                 .strict = true,
+                 .threshold = tg_float(cx, d, tg_attr_float(cx, op, call, "iou_threshold")) };
     g.order = tg_s_sort(lo, b, s, g.n, n, false, class_score, &p);
     suppress(lo, b, s, &g);
     tg_expr j = tg_s_for(s, "j", zero, tg_get(lo, kept, 0));

@@ -8,22 +8,20 @@
 static bool vector_of(tg_ctx *cx, const tg_node *call, uint32_t i, int64_t extent)
 {
     const tg_type *v = tg_arg_of_rank(cx, call, i, 1);
-    if (v == NULL || !tg_want_float(cx, call, i))
-        return false;
+    if (v == NULL || !tg_want_float(cx, call, i)) return false;
     const tg_op *op = tg_op_find(cx, call->u.call->op);
-    return v->dim[0] == extent || tg_arg_error(cx, call, i, "%s has %lld values, the axis has extent %lld",
-                                               tg_op_arg_name(cx, op, i)->text, (long long)v->dim[0], (long long)extent) != NULL;
+    return v->dim[0] == extent ||
+           tg_arg_error(cx, call, i, "%s has %lld values, the axis has extent %lld", tg_op_arg_name(cx, op, i)->text,
+                        (long long)v->dim[0], (long long)extent) != NULL;
 }
 
 const tg_type *tg_type_batch_norm(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     uint32_t axis;
-    if (t == NULL || !tg_want_float(cx, call, 0) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
-        return NULL;
+    if (t == NULL || !tg_want_float(cx, call, 0) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis)) return NULL;
     for (uint32_t i = 1; i < 5; ++i)
-        if (!vector_of(cx, call, i, t->dim[axis]))
-            return NULL;
+        if (!vector_of(cx, call, i, t->dim[axis])) return NULL;
     const tg_type *field[3] = { t, call->kid[3]->type, call->kid[4]->type };
     return tg_tuple_type(cx, 3, field);
 }
@@ -35,10 +33,10 @@ bool tg_lower_batch_norm(tg_lower *lo, const tg_op *op, const tg_node *call)
     const tg_buffer *out = lo->out[0];
     DLDataType d = tg_compute_dtype(out->dtype);
     uint32_t axis;
-    if (!tg_attr_axis(cx, op, call, "axis", out->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(cx, op, call, "axis", out->ndim, &axis)) return false;
     int64_t channels = tg_extent(out, axis);
-    const tg_buffer *scale = tg_temp_of(lo, "scale", d, 1, &channels), *shift = tg_temp_of(lo, "shift", d, 1, &channels);
+    const tg_buffer *scale = tg_temp_of(lo, "scale", d, 1, &channels),
+                    *shift = tg_temp_of(lo, "shift", d, 1, &channels);
     tg_at c, at;
     tg_block_build *b = tg_begin_over(lo, "scale", scale, &c);
     tg_expr eps = tg_float(cx, d, tg_attr_float(cx, op, call, "epsilon"));
@@ -61,33 +59,30 @@ bool tg_lower_batch_norm(tg_lower *lo, const tg_op *op, const tg_node *call)
 /* Statistics of groups of elements: a row is what shares one mean. Rows have the data's rank: extent 1 along axes in mask,
  * the number of groups along the axis that is split. */
 typedef struct rows {
-    uint32_t mask, axis;            /* axis: of gamma and beta */
-    bool split;                     /* axis is split into groups */
+    uint32_t mask, axis; /* axis: of gamma and beta */
+    bool split;          /* axis is split into groups */
     int64_t groups;
-    double count;                   /* elements a row */
+    double count; /* elements a row */
     const tg_buffer *mean, *spread;
 } rows;
 
 static bool read_rows(tg_ctx *cx, const tg_op *op, const tg_node *call, const tg_type *t, rows *r)
 {
     *r = (rows){ 0 };
-    if (!tg_attr_axis(cx, op, call, "axis", t->n, &r->axis))
-        return false;
+    if (!tg_attr_axis(cx, op, call, "axis", t->n, &r->axis)) return false;
     uint32_t every = (1u << t->n) - 1;
-    if (strcmp(op->name, "nn.layer_norm") == 0)
-        r->mask = 1u << r->axis;
-    else
-        r->mask = every & ~1u & ~(1u << r->axis);
+    if (strcmp(op->name, "nn.layer_norm") == 0) r->mask = 1u << r->axis;
+    else r->mask = every & ~1u & ~(1u << r->axis);
     r->count = 1;
     if (strcmp(op->name, "nn.group_norm") == 0) {
         r->split = true;
         r->groups = tg_attr_int(cx, op, call, "num_groups");
         if (r->groups < 1 || t->dim[r->axis] % r->groups != 0 || r->axis == 0)
-            return tg_arg_error(cx, call, 0, "axis %u does not divide into %lld groups", r->axis, (long long)r->groups) != NULL;
+            return tg_arg_error(cx, call, 0, "axis %u does not divide into %lld groups", r->axis,
+                                (long long)r->groups) != NULL;
         r->count = (double)(t->dim[r->axis] / r->groups);
     }
-    for (uint32_t k = 0; k < t->n; ++k)
-        r->count *= r->mask >> k & 1 ? (double)t->dim[k] : 1;
+    for (uint32_t k = 0; k < t->n; ++k) r->count *= r->mask >> k & 1 ? (double)t->dim[k] : 1;
     return true;
 }
 
@@ -95,8 +90,7 @@ const tg_type *tg_type_norm(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     rows r;
-    if (t == NULL || !tg_want_float(cx, call, 0) || !read_rows(cx, op, call, t, &r))
-        return NULL;
+    if (t == NULL || !tg_want_float(cx, call, 0) || !read_rows(cx, op, call, t, &r)) return NULL;
     return vector_of(cx, call, 1, t->dim[r.axis]) && vector_of(cx, call, 2, t->dim[r.axis]) ? t : NULL;
 }
 
@@ -117,24 +111,21 @@ static tg_block_build *begin_moment(tg_lower *lo, const char *name, const rows *
     tg_block_build *b = tg_begin(lo, name);
     row->n = at->n = x->ndim;
     for (uint32_t k = 0; k < x->ndim; ++k) {
-        if (r->split && k == r->axis)
-            row->ix[k] = tg_spatial(b, "g", r->groups);
-        else if (r->mask >> k & 1)
-            row->ix[k] = tg_ix(lo, 0);
-        else
-            row->ix[k] = tg_spatial(b, tg_axis_letter(k), tg_extent(x, k));
+        if (r->split && k == r->axis) row->ix[k] = tg_spatial(b, "g", r->groups);
+        else if (r->mask >> k & 1) row->ix[k] = tg_ix(lo, 0);
+        else row->ix[k] = tg_spatial(b, tg_axis_letter(k), tg_extent(x, k));
     }
     for (uint32_t k = 0; k < x->ndim; ++k) {
         int64_t group = r->split && k == r->axis ? tg_extent(x, k) / r->groups : 0;
         if (r->split && k == r->axis)
             at->ix[k] = tg_add(cx, tg_muli(cx, row->ix[k], group), tg_reduce(b, tg_axis_letter(k), group));
-        else
-            at->ix[k] = r->mask >> k & 1 ? tg_reduce(b, tg_axis_letter(k), tg_extent(x, k)) : row->ix[k];
+        else at->ix[k] = r->mask >> k & 1 ? tg_reduce(b, tg_axis_letter(k), tg_extent(x, k)) : row->ix[k];
     }
     return b;
 }
 
-static void divide_rows(tg_lower *lo, const char *name, const tg_buffer *total, const tg_buffer *to, double count, tg_expr eps)
+static void divide_rows(tg_lower *lo, const char *name, const tg_buffer *total, const tg_buffer *to, double count,
+                        tg_expr eps)
 {
     tg_ctx *cx = lo->cx;
     tg_at at;
@@ -168,8 +159,7 @@ static tg_at row_of(tg_lower *lo, const rows *r, const tg_at *at)
 {
     tg_at row = *at;
     for (uint32_t k = 0; k < at->n; ++k) {
-        if (r->mask >> k & 1)
-            row.ix[k] = tg_ix(lo, 0);
+        if (r->mask >> k & 1) row.ix[k] = tg_ix(lo, 0);
         else if (r->split && k == r->axis)
             row.ix[k] = tg_floordivi(lo->cx, at->ix[k], tg_extent(lo->in[0], k) / r->groups);
     }
@@ -183,16 +173,13 @@ bool tg_lower_norm(tg_lower *lo, const tg_op *op, const tg_node *call)
     DLDataType d = tg_compute_dtype(out->dtype);
     rows r;
     tg_at at;
-    if (!read_rows(cx, op, call, call->kid[0]->type, &r))
-        return false;
+    if (!read_rows(cx, op, call, call->kid[0]->type, &r)) return false;
     moments(lo, &r, tg_float(cx, d, tg_attr_float(cx, op, call, "epsilon")));
     tg_block_build *b = tg_begin_over(lo, NULL, out, &at);
     tg_at row = row_of(lo, &r, &at), c = { 1, { at.ix[r.axis] } };
     tg_expr y = tg_div(cx, tg_sub(cx, tg_in(lo, 0, &at), tg_read(lo, r.mean, &row)), tg_read(lo, r.spread, &row));
-    if (tg_attr_bool(cx, op, call, "scale"))
-        y = tg_mul(cx, y, tg_to(cx, d, tg_in(lo, 1, &c)));
-    if (tg_attr_bool(cx, op, call, "center"))
-        y = tg_add(cx, y, tg_to(cx, d, tg_in(lo, 2, &c)));
+    if (tg_attr_bool(cx, op, call, "scale")) y = tg_mul(cx, y, tg_to(cx, d, tg_in(lo, 1, &c)));
+    if (tg_attr_bool(cx, op, call, "center")) y = tg_add(cx, y, tg_to(cx, d, tg_in(lo, 2, &c)));
     tg_put(b, out, y, &at);
     return true;
 }
@@ -204,11 +191,10 @@ static bool read_l2(tg_ctx *cx, const tg_op *op, const tg_node *call, uint32_t n
     *r = (rows){ 0 };
     for (int i = 0; i < n; ++i) {
         uint32_t a;
-        if (!tg_axis_of(cx, call, axis[i], ndim, &a))
-            return false;
+        if (!tg_axis_of(cx, call, axis[i], ndim, &a)) return false;
         r->mask |= 1u << a;
     }
-    if (n == 0)                                                 /* no list: over everything */
+    if (n == 0) /* no list: over everything */
         r->mask = (1u << ndim) - 1;
     return n >= 0;
 }
@@ -227,8 +213,7 @@ bool tg_lower_l2_normalize(tg_lower *lo, const tg_op *op, const tg_node *call)
     DLDataType d = tg_compute_dtype(out->dtype);
     rows r;
     tg_at row, at;
-    if (!read_l2(cx, op, call, out->ndim, &r))
-        return false;
+    if (!read_l2(cx, op, call, out->ndim, &r)) return false;
     const tg_buffer *squares = row_buffer(lo, "squares", &r);
     tg_block_build *b = begin_moment(lo, "squares", &r, &row, &at);
     tg_begin_init(b, tg_float(cx, d, 0));
@@ -248,8 +233,7 @@ const tg_type *tg_type_lrn(tg_ctx *cx, const tg_op *op, const tg_node *call)
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     uint32_t axis;
     int64_t size = tg_attr_int(cx, op, call, "size");
-    if (t == NULL || !tg_want_float(cx, call, 0) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
-        return NULL;
+    if (t == NULL || !tg_want_float(cx, call, 0) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis)) return NULL;
     if (size < 1 || size % 2 == 0 || size > INT32_MAX)
         return tg_op_error(cx, call, "size is %lld, it must be odd and positive", (long long)size);
     return t;
@@ -263,8 +247,7 @@ bool tg_lower_lrn(tg_lower *lo, const tg_op *op, const tg_node *call)
     int64_t size = tg_attr_int(cx, op, call, "size"), dim[TG_MAX_NDIM];
     uint32_t axis;
     tg_at to, from;
-    if (!tg_attr_axis(cx, op, call, "axis", out->ndim, &axis))
-        return false;
+    if (!tg_attr_axis(cx, op, call, "axis", out->ndim, &axis)) return false;
     tg_buffer_dims(out, dim);
     const tg_buffer *squares = tg_temp_of(lo, "squares", d, out->ndim, dim);
     tg_block_build *b = tg_begin_over(lo, "squares", squares, &to);
@@ -276,9 +259,13 @@ bool tg_lower_lrn(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_put(b, squares, tg_add(cx, old, square), &to);
     b = tg_begin_over(lo, NULL, out, &to);
     double alpha = tg_attr_float(cx, op, call, "alpha");
-    tg_expr mean = tg_div(cx, tg_mul(cx, tg_float(cx, d, alpha), tg_read(lo, squares, &to)), tg_float(cx, d, (double)size));
+    tg_expr mean =
+        tg_div(cx, tg_mul(cx, tg_float(cx, d, alpha), tg_read(lo, squares, &to)), tg_float(cx, d, (double)size));
     tg_expr base = tg_add(cx, tg_float(cx, d, tg_attr_float(cx, op, call, "bias")), mean);
-    tg_put(b, out, tg_div(cx, tg_in(lo, 0, &to), tg_call2(cx, "pow", base, tg_float(cx, d, tg_attr_float(cx, op, call, "beta")))), &to);
+    tg_put(
+        b, out,
+        tg_div(cx, tg_in(lo, 0, &to), tg_call2(cx, "pow", base, tg_float(cx, d, tg_attr_float(cx, op, call, "beta")))),
+        &to);
     return true;
 }
 
@@ -295,7 +282,8 @@ bool tg_lower_dropout(tg_lower *lo, const tg_op *op, const tg_node *call)
 {
     (void)op;
     (void)call;
-    return tg_copy_block(lo, NULL, lo->in[0], lo->out[0]) && tg_fill_block(lo, "mask", lo->out[1], tg_const(lo->cx, lo->out[1]->dtype, 1));
+    return tg_copy_block(lo, NULL, lo->in[0], lo->out[0]) &&
+           tg_fill_block(lo, "mask", lo->out[1], tg_const(lo->cx, lo->out[1]->dtype, 1));
 }
 
 /* ---- losses ---- */
@@ -304,10 +292,8 @@ const tg_type *tg_type_cross_entropy(tg_ctx *cx, const tg_op *op, const tg_node 
 {
     (void)op;
     const tg_type *x = tg_arg_of_rank(cx, call, 0, 2), *y = tg_arg_of_rank(cx, call, 1, 2);
-    if (x == NULL || y == NULL || !tg_want_float(cx, call, 0) || !tg_same_dtype(cx, call, 0, 1))
-        return NULL;
-    if (!tg_type_same_shape(x, y))
-        return tg_arg_error(cx, call, 1, "the shapes differ");
+    if (x == NULL || y == NULL || !tg_want_float(cx, call, 0) || !tg_same_dtype(cx, call, 0, 1)) return NULL;
+    if (!tg_type_same_shape(x, y)) return tg_arg_error(cx, call, 1, "the shapes differ");
     return tg_tensor_type(cx, x->dtype, 0, NULL, 0);
 }
 
@@ -325,9 +311,12 @@ bool tg_lower_cross_entropy(tg_lower *lo, const tg_op *op, const tg_node *call)
     at.ix[1] = tg_reduce(b, "j", tg_extent(lo->in[0], 1));
     tg_expr x = tg_in(lo, 0, &at);
     tg_begin_init(b, tg_float(cx, d, 0));
-    tg_put(b, sum, tg_add(cx, tg_read(lo, sum, &none), tg_mul(cx, tg_in(lo, 1, &at), logits ? x : tg_call1(cx, "log", x))), &none);
+    tg_put(b, sum,
+           tg_add(cx, tg_read(lo, sum, &none), tg_mul(cx, tg_in(lo, 1, &at), logits ? x : tg_call1(cx, "log", x))),
+           &none);
     b = tg_begin(lo, NULL);
-    tg_put(b, lo->out[0], tg_div(cx, tg_neg(cx, tg_read(lo, sum, &none)), tg_float(cx, d, (double)tg_extent(lo->in[0], 0))), &none);
+    tg_put(b, lo->out[0],
+           tg_div(cx, tg_neg(cx, tg_read(lo, sum, &none)), tg_float(cx, d, (double)tg_extent(lo->in[0], 0))), &none);
     return true;
 }
 
@@ -335,15 +324,14 @@ const tg_type *tg_type_nll_loss(tg_ctx *cx, const tg_op *op, const tg_node *call
 {
     const tg_type *p = tg_arg_tensor(cx, call, 0), *t = tg_arg_tensor(cx, call, 1), *w = tg_arg_of_rank(cx, call, 2, 1);
     const char *reduction = tg_attr_str(cx, op, call, "reduction");
-    if (p == NULL || t == NULL || w == NULL || !tg_want_float(cx, call, 0) || !tg_want_int(cx, call, 1) || !tg_same_dtype(cx, call, 0, 2))
+    if (p == NULL || t == NULL || w == NULL || !tg_want_float(cx, call, 0) || !tg_want_int(cx, call, 1) ||
+        !tg_same_dtype(cx, call, 0, 2))
         return NULL;
     bool fits = p->n == t->n + 1 && t->n >= 1 && w->dim[0] == p->dim[1] && p->dim[0] == t->dim[0];
-    for (uint32_t k = 1; fits && k < t->n; ++k)
-        fits = t->dim[k] == p->dim[k + 1];
+    for (uint32_t k = 1; fits && k < t->n; ++k) fits = t->dim[k] == p->dim[k + 1];
     if (!fits)
         return tg_arg_error(cx, call, 1, "predictions (N, C, …), targets (N, …) and weights (C) do not fit together");
-    if (strcmp(reduction, "none") == 0)
-        return tg_like(cx, t, p->dtype);
+    if (strcmp(reduction, "none") == 0) return tg_like(cx, t, p->dtype);
     if (strcmp(reduction, "mean") != 0 && strcmp(reduction, "sum") != 0)
         return tg_op_error(cx, call, "reduction \"%s\" is not none, mean or sum", reduction);
     return tg_tensor_type(cx, p->dtype, 0, NULL, 0);
@@ -354,12 +342,12 @@ static tg_expr target_value(tg_lower *lo, const tg_at *at, int64_t ignore, bool 
 {
     tg_ctx *cx = lo->cx;
     int64_t classes = tg_extent(lo->in[2], 0);
-    tg_expr target = tg_in(lo, 1, at), c = tg_index(lo, tg_clamp(cx, tg_position(lo, target), 0, classes > 0 ? classes - 1 : 0));
+    tg_expr target = tg_in(lo, 1, at),
+            c = tg_index(lo, tg_clamp(cx, tg_position(lo, target), 0, classes > 0 ? classes - 1 : 0));
     tg_at w = { 1, { c } }, p = { .n = at->n + 1 };
     p.ix[0] = at->ix[0];
     p.ix[1] = c;
-    for (uint32_t k = 1; k < at->n; ++k)
-        p.ix[k + 1] = at->ix[k];
+    for (uint32_t k = 1; k < at->n; ++k) p.ix[k + 1] = at->ix[k];
     tg_expr weight = tg_in(lo, 2, &w), v = loss ? tg_mul(cx, tg_neg(cx, weight), tg_in(lo, 0, &p)) : weight;
     return tg_guarded(cx, tg_ne(cx, target, tg_int(cx, tg_dtype_of(target), ignore)), v, tg_num(cx, v, 0));
 }
@@ -371,8 +359,7 @@ static const tg_buffer *sum_targets(tg_lower *lo, const char *name, int64_t igno
     const tg_buffer *sum = tg_temp_of(lo, name, d, 0, NULL), *t = lo->in[1];
     tg_at none = { 0 }, at = { 0 };
     tg_block_build *b = tg_begin(lo, name);
-    for (uint32_t k = 0; k < t->ndim; ++k)
-        tg_at_push(&at, tg_reduce(b, tg_axis_letter(k), tg_extent(t, k)));
+    for (uint32_t k = 0; k < t->ndim; ++k) tg_at_push(&at, tg_reduce(b, tg_axis_letter(k), tg_extent(t, k)));
     tg_begin_init(b, tg_float(cx, d, 0));
     tg_put(b, sum, tg_add(cx, tg_read(lo, sum, &none), target_value(lo, &at, ignore, loss)), &none);
     return sum;

@@ -5,10 +5,18 @@
 #include <string.h>
 
 enum method { NEAREST, LINEAR, CUBIC, NO_METHOD };
-enum mode { HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC, PYTORCH_HALF_PIXEL, TF_HALF_PIXEL_FOR_NN, TF_CROP_AND_RESIZE, NO_MODE };
+enum mode {
+    HALF_PIXEL,
+    ALIGN_CORNERS,
+    ASYMMETRIC,
+    PYTORCH_HALF_PIXEL,
+    TF_HALF_PIXEL_FOR_NN,
+    TF_CROP_AND_RESIZE,
+    NO_MODE
+};
 
 typedef struct resize {
-    int n;                          /* spatial axes */
+    int n; /* spatial axes */
     tg_layout layout;
     enum method method;
     enum mode mode;
@@ -24,32 +32,31 @@ typedef struct resize {
 
 static enum method method_of(const char *s)
 {
-    if (strcmp(s, "nearest_neighbor") == 0)
-        return NEAREST;
-    if (strcmp(s, "linear") == 0 || strcmp(s, "bilinear") == 0 || strcmp(s, "trilinear") == 0)
-        return LINEAR;
+    if (strcmp(s, "nearest_neighbor") == 0) return NEAREST;
+    if (strcmp(s, "linear") == 0 || strcmp(s, "bilinear") == 0 || strcmp(s, "trilinear") == 0) return LINEAR;
     return strcmp(s, "cubic") == 0 || strcmp(s, "bicubic") == 0 ? CUBIC : NO_METHOD;
 }
 
 static enum mode mode_of(const char *s)
 {
-    static const char *const name[] = { "half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
-                                        "tf_crop_and_resize" };
+    static const char *const name[] = { "half_pixel",         "align_corners",        "asymmetric",
+                                        "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize" };
     for (size_t i = 0; i < TG_COUNT(name); ++i)
-        if (strcmp(name[i], s) == 0)
-            return (enum mode)i;
+        if (strcmp(name[i], s) == 0) return (enum mode)i;
     return NO_MODE;
 }
 
 /* Layout, extents of the data, method: what all forms share. */
 static const tg_type *read_common(tg_ctx *cx, const tg_op *op, const tg_node *call, resize *r)
 {
-    *r = (resize){ .n = tg_spatial_count(op), .rounding = "", .alpha = -0.5, .method = method_of(tg_attr_str(cx, op, call, "method")) };
+    *r = (resize){ .n = tg_spatial_count(op),
+                   .rounding = "",
+                   .alpha = -0.5,
+                   .method = method_of(tg_attr_str(cx, op, call, "method")) };
     if (!tg_layout_attr(cx, op, call, "layout", "", tg_format(cx, "NC%s", tg_spatial_letters(r->n)), &r->layout))
         return NULL;
     const tg_type *t = tg_arg_of_rank(cx, call, 0, r->layout.n);
-    if (t == NULL)
-        return NULL;
+    if (t == NULL) return NULL;
     if (r->method == NO_METHOD)
         return tg_op_error(cx, call, "unknown method \"%s\"", tg_attr_str(cx, op, call, "method"));
     for (int i = 0; i < r->n; ++i) {
@@ -84,8 +91,7 @@ static bool read_roi(tg_ctx *cx, const tg_op *op, const tg_node *call, resize *r
 {
     double roi[6] = { 0 };
     int n = tg_attr_floats(cx, op, call, "roi", roi, 6);
-    if (n < 0)
-        return false;
+    if (n < 0) return false;
     if (r->mode == TF_CROP_AND_RESIZE && n != 2 * r->n)
         return tg_op_error(cx, call, "roi has %d values, expected %d", n, 2 * r->n) != NULL;
     for (int i = 0; i < r->n; ++i) {
@@ -100,23 +106,19 @@ static bool known_rounding(const char *s)
 {
     static const char *const name[] = { "", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil" };
     for (size_t i = 0; i < TG_COUNT(name); ++i)
-        if (strcmp(name[i], s) == 0)
-            return true;
+        if (strcmp(name[i], s) == 0) return true;
     return false;
 }
 
 static const tg_type *read_resize(tg_ctx *cx, const tg_op *op, const tg_node *call, resize *r)
 {
     const tg_type *t = read_common(cx, op, call, r);
-    if (t == NULL || !read_size(cx, op, call, r))
-        return NULL;
+    if (t == NULL || !read_size(cx, op, call, r)) return NULL;
     const char *mode = tg_attr_str(cx, op, call, "coordinate_transformation_mode");
     r->mode = mode_of(mode);
-    if (r->mode == NO_MODE)
-        return tg_op_error(cx, call, "unknown coordinate_transformation_mode \"%s\"", mode);
+    if (r->mode == NO_MODE) return tg_op_error(cx, call, "unknown coordinate_transformation_mode \"%s\"", mode);
     r->rounding = tg_attr_str(cx, op, call, "rounding_method");
-    if (!known_rounding(r->rounding))
-        return tg_op_error(cx, call, "unknown rounding_method \"%s\"", r->rounding);
+    if (!known_rounding(r->rounding)) return tg_op_error(cx, call, "unknown rounding_method \"%s\"", r->rounding);
     r->alpha = tg_attr_float(cx, op, call, "cubic_alpha");
     r->exclude = tg_attr_int(cx, op, call, "cubic_exclude") != 0;
     r->extrapolation = tg_attr_float(cx, op, call, "extrapolation_value");
@@ -128,14 +130,12 @@ static const tg_type *read_resize(tg_ctx *cx, const tg_op *op, const tg_node *ca
 static const tg_type *read_old(tg_ctx *cx, const tg_op *op, const tg_node *call, resize *r)
 {
     const tg_type *t = read_common(cx, op, call, r);
-    if (t == NULL || !read_size(cx, op, call, r))
-        return NULL;
+    if (t == NULL || !read_size(cx, op, call, r)) return NULL;
     const char *mode = tg_attr_str(cx, op, call, "coordinate_transformation_mode");
     r->mode = mode_of(mode);
-    if (!tg_attr_is_none(cx, op, call, "align_corners"))        /* 0.6 */
+    if (!tg_attr_is_none(cx, op, call, "align_corners")) /* 0.6 */
         r->mode = tg_attr_bool(cx, op, call, "align_corners") ? ALIGN_CORNERS : ASYMMETRIC;
-    if (r->mode == NO_MODE)
-        return tg_op_error(cx, call, "unknown coordinate_transformation_mode \"%s\"", mode);
+    if (r->mode == NO_MODE) return tg_op_error(cx, call, "unknown coordinate_transformation_mode \"%s\"", mode);
     r->result = tg_attr_dtype(cx, op, call, "out_dtype", t->dtype);
     return t;
 }
@@ -144,23 +144,19 @@ static const tg_type *read_upsampling(tg_ctx *cx, const tg_op *op, const tg_node
 {
     static const char *const scale[3] = { "scale_d", "scale_h", "scale_w" };
     const tg_type *t = read_common(cx, op, call, r);
-    if (t == NULL)
-        return NULL;
+    if (t == NULL) return NULL;
     for (int i = 0; i < r->n; ++i) {
         double v = round((double)r->in[i] * tg_attr_float(cx, op, call, scale[3 - r->n + i]));
         r->out[i] = v >= 1 && v <= INT32_MAX ? (int64_t)v : 0;
     }
-    if (r->n == 2)
-        r->mode = tg_attr_bool(cx, op, call, "align_corners") ? ALIGN_CORNERS : ASYMMETRIC;
-    else
-        r->mode = mode_of(tg_attr_str(cx, op, call, "coordinate_transformation_mode"));
+    if (r->n == 2) r->mode = tg_attr_bool(cx, op, call, "align_corners") ? ALIGN_CORNERS : ASYMMETRIC;
+    else r->mode = mode_of(tg_attr_str(cx, op, call, "coordinate_transformation_mode"));
     return r->mode == NO_MODE ? tg_op_error(cx, call, "unknown coordinate_transformation_mode") : t;
 }
 
 static const tg_type *read_any(tg_ctx *cx, const tg_op *op, const tg_node *call, resize *r)
 {
-    if (strncmp(op->name, "nn.upsampling", 13) == 0)
-        return read_upsampling(cx, op, call, r);
+    if (strncmp(op->name, "nn.upsampling", 13) == 0) return read_upsampling(cx, op, call, r);
     return strcmp(op->name, "image.resize") == 0 ? read_old(cx, op, call, r) : read_resize(cx, op, call, r);
 }
 
@@ -181,7 +177,8 @@ static tg_expr f32(tg_lower *lo, double v)
 static tg_expr source(tg_lower *lo, const resize *r, int axis, tg_expr x)
 {
     tg_ctx *cx = lo->cx;
-    float w = (float)r->in[axis], t = (float)r->out[axis], s = w / t, begin = r->roi_begin[axis], end = r->roi_end[axis];
+    float w = (float)r->in[axis], t = (float)r->out[axis], s = w / t, begin = r->roi_begin[axis],
+          end = r->roi_end[axis];
     bool one = r->out[axis] == 1;
     tg_expr v = tg_to(cx, TG_FLOAT32, x), middle = tg_mul(cx, tg_add(cx, v, f32(lo, 0.5)), f32(lo, s));
     switch (r->mode) {
@@ -190,8 +187,7 @@ static tg_expr source(tg_lower *lo, const resize *r, int axis, tg_expr x)
     case PYTORCH_HALF_PIXEL: return one ? f32(lo, 0) : tg_sub(cx, middle, f32(lo, 0.5));
     case TF_HALF_PIXEL_FOR_NN: return middle;
     case TF_CROP_AND_RESIZE:
-        if (one)
-            return f32(lo, 0.5f * (begin + end) * (w - 1));
+        if (one) return f32(lo, 0.5f * (begin + end) * (w - 1));
         return tg_add(cx, f32(lo, begin * (w - 1)), tg_mul(cx, v, f32(lo, (end - begin) * (w - 1) / (t - 1))));
     default: return tg_sub(cx, middle, f32(lo, 0.5));
     }
@@ -201,43 +197,42 @@ static tg_expr rounded(tg_lower *lo, const resize *r, tg_expr v)
 {
     tg_ctx *cx = lo->cx;
     const char *how = r->rounding[0] != '\0' ? r->rounding : r->mode == ALIGN_CORNERS ? "round" : "floor";
-    if (strcmp(how, "round") == 0)
-        v = tg_call1(cx, "round", v);
-    else if (strcmp(how, "round_prefer_floor") == 0)
-        v = tg_call1(cx, "ceil", tg_sub(cx, v, f32(lo, 0.5)));
-    else if (strcmp(how, "round_prefer_ceil") == 0)
-        v = tg_call1(cx, "floor", tg_add(cx, v, f32(lo, 0.5)));
-    else if (strcmp(how, "floor") == 0)
-        v = tg_call1(cx, "floor", tg_add(cx, v, f32(lo, 1e-5)));
-    else
-        v = tg_call1(cx, "ceil", tg_sub(cx, v, f32(lo, 1e-5)));
+    if (strcmp(how, "round") == 0) v = tg_call1(cx, "round", v);
+    else if (strcmp(how, "round_prefer_floor") == 0) v = tg_call1(cx, "ceil", tg_sub(cx, v, f32(lo, 0.5)));
+    else if (strcmp(how, "round_prefer_ceil") == 0) v = tg_call1(cx, "floor", tg_add(cx, v, f32(lo, 0.5)));
+    else if (strcmp(how, "floor") == 0) v = tg_call1(cx, "floor", tg_add(cx, v, f32(lo, 1e-5)));
+    else v = tg_call1(cx, "ceil", tg_sub(cx, v, f32(lo, 1e-5)));
     return tg_to(cx, lo->index, v);
 }
 
 /* ---- what one axis contributes: pixels and their weights ---- */
 
-typedef struct taps { int n; tg_expr at[4], weight[4]; } taps;
+typedef struct taps {
+    int n;
+    tg_expr at[4], weight[4];
+} taps;
 
 static void cubic_weights(tg_lower *lo, const resize *r, int axis, tg_block_build *b, tg_expr first, tg_expr t, taps *p)
 {
     tg_ctx *cx = lo->cx;
-    tg_expr a = f32(lo, r->alpha), t2 = tg_block_let(b, "t2", tg_mul(cx, t, t)), t3 = tg_block_let(b, "t3", tg_mul(cx, t2, t)), sum = NULL;
-    tg_expr a2 = f32(lo, (float)r->alpha + 2), a3 = f32(lo, (float)r->alpha + 3), two_a3 = f32(lo, 2 * (float)r->alpha + 3);
+    tg_expr a = f32(lo, r->alpha), t2 = tg_block_let(b, "t2", tg_mul(cx, t, t)),
+            t3 = tg_block_let(b, "t3", tg_mul(cx, t2, t)), sum = NULL;
+    tg_expr a2 = f32(lo, (float)r->alpha + 2), a3 = f32(lo, (float)r->alpha + 3),
+            two_a3 = f32(lo, 2 * (float)r->alpha + 3);
     p->weight[0] = tg_mul(cx, a, tg_add(cx, tg_sub(cx, t3, tg_mul(cx, f32(lo, 2), t2)), t));
     p->weight[1] = tg_add(cx, tg_sub(cx, tg_mul(cx, a2, t3), tg_mul(cx, a3, t2)), f32(lo, 1));
     p->weight[2] = tg_sub(cx, tg_sub(cx, tg_mul(cx, two_a3, t2), tg_mul(cx, a2, t3)), tg_mul(cx, a, t));
     p->weight[3] = tg_mul(cx, a, tg_sub(cx, t2, t3));
     for (int k = 0; k < 4; ++k) {
-        if (r->exclude)                                         /* pixels outside do not count */
-            p->weight[k] = tg_choose(cx, tg_within(cx, tg_addi(cx, first, k), 0, r->in[axis]), p->weight[k], f32(lo, 0));
+        if (r->exclude) /* pixels outside do not count */
+            p->weight[k] =
+                tg_choose(cx, tg_within(cx, tg_addi(cx, first, k), 0, r->in[axis]), p->weight[k], f32(lo, 0));
         p->weight[k] = tg_block_let(b, "weight", p->weight[k]);
         sum = sum == NULL ? p->weight[k] : tg_add(cx, sum, p->weight[k]);
     }
-    if (!r->exclude)
-        return;
+    if (!r->exclude) return;
     sum = tg_block_let(b, "sum", sum);
-    for (int k = 0; k < 4; ++k)
-        p->weight[k] = tg_div(cx, p->weight[k], sum);
+    for (int k = 0; k < 4; ++k) p->weight[k] = tg_div(cx, p->weight[k], sum);
 }
 
 static taps taps_of(tg_lower *lo, const resize *r, int axis, tg_block_build *b, tg_expr x, tg_expr v)
@@ -252,8 +247,7 @@ static taps taps_of(tg_lower *lo, const resize *r, int axis, tg_block_build *b, 
     }
     tg_expr whole = tg_block_let(b, "whole", tg_call1(cx, "floor", v)), t = tg_block_let(b, "t", tg_sub(cx, v, whole));
     tg_expr first = tg_block_let(b, "first", tg_addi(cx, tg_to(cx, lo->index, whole), r->method == CUBIC ? -1 : 0));
-    for (int k = 0; k < p.n; ++k)
-        p.at[k] = tg_block_let(b, "at", tg_clamp(cx, tg_addi(cx, first, k), 0, last));
+    for (int k = 0; k < p.n; ++k) p.at[k] = tg_block_let(b, "at", tg_clamp(cx, tg_addi(cx, first, k), 0, last));
     if (r->method == CUBIC) {
         cubic_weights(lo, r, axis, b, first, t, &p);
     } else {
@@ -267,7 +261,7 @@ static taps taps_of(tg_lower *lo, const resize *r, int axis, tg_block_build *b, 
 static tg_expr interpolate(tg_lower *lo, const resize *r, const taps *p, int axis, tg_at *at)
 {
     tg_ctx *cx = lo->cx;
-    if (axis == r->n) {
+    if (axis >= r->n || axis >= 3) {
         tg_expr x = tg_in_raw(lo, 0, at);
         return r->method == NEAREST ? x : tg_to(cx, TG_FLOAT32, x);
     }
@@ -276,8 +270,7 @@ static tg_expr interpolate(tg_lower *lo, const resize *r, const taps *p, int axi
     for (int k = 0; k < p[axis].n; ++k) {
         at->ix[dim] = p[axis].at[k];
         tg_expr x = interpolate(lo, r, p, axis + 1, at);
-        if (p[axis].n > 1)
-            x = tg_mul(cx, x, p[axis].weight[k]);
+        if (p[axis].n > 1) x = tg_mul(cx, x, p[axis].weight[k]);
         sum = sum == NULL ? x : tg_add(cx, sum, x);
     }
     return sum;
@@ -290,8 +283,7 @@ bool tg_lower_resize(tg_lower *lo, const tg_op *op, const tg_node *call)
     taps p[3];
     tg_at to = { 0 };
     tg_expr inside = NULL;
-    if (read_any(cx, op, call, &r) == NULL)
-        return false;
+    if (read_any(cx, op, call, &r) == NULL) return false;
     for (int i = 0; i < r.n; ++i)
         r.out[i] = tg_extent(lo->out[0], (uint32_t)tg_layout_find(&r.layout, tg_spatial_letters(r.n)[i]));
     tg_block_build *b = tg_begin(lo, NULL);
@@ -299,16 +291,20 @@ bool tg_lower_resize(tg_lower *lo, const tg_op *op, const tg_node *call)
         tg_at_push(&to, tg_spatial(b, tg_layout_axis_name(cx, &r.layout, k, ""), tg_extent(lo->out[0], k)));
     for (int i = 0; i < r.n; ++i) {
         tg_expr x = to.ix[tg_layout_find(&r.layout, tg_spatial_letters(r.n)[i])];
-        tg_expr v = tg_block_let(b, tg_format(cx, "%c", tg_spatial_letters(r.n)[i] == 'W' ? 'x' : tg_spatial_letters(r.n)[i] == 'H' ? 'y' : 'z'),
+        tg_expr v = tg_block_let(b,
+                                 tg_format(cx, "%c",
+                                           tg_spatial_letters(r.n)[i] == 'W'   ? 'x'
+                                           : tg_spatial_letters(r.n)[i] == 'H' ? 'y'
+                                                                               : 'z'),
                                  source(lo, &r, i, x));
         p[i] = taps_of(lo, &r, i, b, x, v);
-        if (r.mode == TF_CROP_AND_RESIZE && !(r.n == 3 && i == 0))      /* z is not tested */
-            inside = tg_and(cx, inside, tg_and(cx, tg_ge(cx, v, f32(lo, 0)), tg_le(cx, v, f32(lo, (double)(r.in[i] - 1)))));
+        if (r.mode == TF_CROP_AND_RESIZE && !(r.n == 3 && i == 0)) /* z is not tested */
+            inside =
+                tg_and(cx, inside, tg_and(cx, tg_ge(cx, v, f32(lo, 0)), tg_le(cx, v, f32(lo, (double)(r.in[i] - 1)))));
     }
     tg_at from = to;
     tg_expr value = tg_to(cx, lo->out[0]->dtype, interpolate(lo, &r, p, 0, &from));
-    if (inside != NULL)
-        value = tg_guarded(cx, inside, value, tg_to(cx, lo->out[0]->dtype, f32(lo, r.extrapolation)));
+    if (inside != NULL) value = tg_guarded(cx, inside, value, tg_to(cx, lo->out[0]->dtype, f32(lo, r.extrapolation)));
     tg_put(b, lo->out[0], value, &to);
     return true;
 }

@@ -5,29 +5,31 @@
 
 /* ---- what the two share ---- */
 
-typedef struct region { int64_t ph, pw; bool channels_last; double scale; } region;
+typedef struct region {
+    int64_t ph, pw;
+    bool channels_last;
+    double scale;
+} region;
 
 static bool read_region(tg_ctx *cx, const tg_op *op, const tg_node *call, region *r)
 {
     int64_t size[2];
     const char *layout = tg_attr_str(cx, op, call, "layout");
     int n = tg_attr_ints(cx, op, call, "pooled_size", size, 2);
-    if (n < 0)
-        return false;
+    if (n < 0) return false;
     if (n == 0 || size[0] < 1 || size[n - 1] < 1 || size[0] > INT32_MAX || size[n - 1] > INT32_MAX)
         return tg_op_error(cx, call, "pooled_size must be one or two positive numbers") != NULL;
     *r = (region){ size[0], size[n - 1], strcmp(layout, "NHWC") == 0, tg_attr_float(cx, op, call, "spatial_scale") };
-    return r->channels_last || strcmp(layout, "NCHW") == 0 || tg_op_error(cx, call, "layout \"%s\" is not NCHW or NHWC", layout) != NULL;
+    return r->channels_last || strcmp(layout, "NCHW") == 0 ||
+           tg_op_error(cx, call, "layout \"%s\" is not NCHW or NHWC", layout) != NULL;
 }
 
 static const tg_type *region_type(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_type *x = tg_arg_of_rank(cx, call, 0, 4), *rois = tg_arg_of_rank(cx, call, 1, 2);
     region r;
-    if (x == NULL || rois == NULL || !tg_want_float(cx, call, 1) || !read_region(cx, op, call, &r))
-        return NULL;
-    if (rois->dim[1] != 5)
-        return tg_arg_error(cx, call, 1, "rois must be (R, 5): batch, x0, y0, x1, y1");
+    if (x == NULL || rois == NULL || !tg_want_float(cx, call, 1) || !read_region(cx, op, call, &r)) return NULL;
+    if (rois->dim[1] != 5) return tg_arg_error(cx, call, 1, "rois must be (R, 5): batch, x0, y0, x1, y1");
     if (x->dim[0] < 1 || x->dim[1] < 1 || x->dim[2] < 1 || x->dim[3] < 1)
         return tg_arg_error(cx, call, 0, "the image is empty");
     int64_t nchw[4] = { rois->dim[0], x->dim[1], r.ph, r.pw }, nhwc[4] = { rois->dim[0], r.ph, r.pw, x->dim[3] };
@@ -50,8 +52,8 @@ const tg_type *tg_type_roi_pool(tg_ctx *cx, const tg_op *op, const tg_node *call
 /* A region being computed: one block over roi, channel and bin. */
 typedef struct bins {
     const region *r;
-    tg_at out, in;                  /* in.ix[h], in.ix[w] are left to the samples */
-    uint32_t h, w;                  /* positions of height and width */
+    tg_at out, in; /* in.ix[h], in.ix[w] are left to the samples */
+    uint32_t h, w; /* positions of height and width */
     tg_expr ph, pw;
     int64_t height, width;
 } bins;
@@ -91,13 +93,17 @@ static tg_expr image_of(tg_lower *lo, const bins *n)
 static tg_expr bilinear(tg_lower *lo, tg_script *s, const bins *n, tg_expr y, tg_expr x)
 {
     tg_ctx *cx = lo->cx;
-    tg_expr h = tg_num(cx, y, (double)n->height), w = tg_num(cx, x, (double)n->width), minus = tg_num(cx, y, -1), zero = tg_num(cx, y, 0);
-    tg_expr inside = tg_and(cx, tg_and(cx, tg_ge(cx, y, minus), tg_le(cx, y, h)), tg_and(cx, tg_ge(cx, x, minus), tg_le(cx, x, w)));
+    tg_expr h = tg_num(cx, y, (double)n->height), w = tg_num(cx, x, (double)n->width), minus = tg_num(cx, y, -1),
+            zero = tg_num(cx, y, 0);
+    tg_expr inside =
+        tg_and(cx, tg_and(cx, tg_ge(cx, y, minus), tg_le(cx, y, h)), tg_and(cx, tg_ge(cx, x, minus), tg_le(cx, x, w)));
     tg_expr v[2] = { y, x }, low[2], high[2], t[2], sum = NULL;
     int64_t extent[2] = { n->height, n->width };
     for (int k = 0; k < 2; ++k) {
-        v[k] = tg_s_let(s, k == 0 ? "yc" : "xc", tg_max(cx, tg_min(cx, v[k], tg_num(cx, y, (double)(extent[k] - 1))), zero));
-        low[k] = tg_s_let(s, k == 0 ? "y0" : "x0", tg_clamp(cx, tg_to(cx, lo->index, tg_call1(cx, "floor", v[k])), 0, extent[k] - 1));
+        v[k] = tg_s_let(s, k == 0 ? "yc" : "xc",
+                        tg_max(cx, tg_min(cx, v[k], tg_num(cx, y, (double)(extent[k] - 1))), zero));
+        low[k] = tg_s_let(s, k == 0 ? "y0" : "x0",
+                          tg_clamp(cx, tg_to(cx, lo->index, tg_call1(cx, "floor", v[k])), 0, extent[k] - 1));
         high[k] = tg_s_let(s, k == 0 ? "y1" : "x1", tg_min(cx, tg_addi(cx, low[k], 1), tg_ix(lo, extent[k] - 1)));
         t[k] = tg_s_let(s, k == 0 ? "ty" : "tx", tg_sub(cx, v[k], tg_to(cx, tg_dtype_of(y), low[k])));
     }
@@ -105,7 +111,8 @@ static tg_expr bilinear(tg_lower *lo, tg_script *s, const bins *n, tg_expr y, tg
     for (int k = 0; k < 4; ++k) {
         at.ix[n->h] = k < 2 ? low[0] : high[0];
         at.ix[n->w] = k % 2 == 0 ? low[1] : high[1];
-        tg_expr one = tg_num(cx, y, 1), wy = k < 2 ? tg_sub(cx, one, t[0]) : t[0], wx = k % 2 == 0 ? tg_sub(cx, one, t[1]) : t[1];
+        tg_expr one = tg_num(cx, y, 1), wy = k < 2 ? tg_sub(cx, one, t[0]) : t[0],
+                wx = k % 2 == 0 ? tg_sub(cx, one, t[1]) : t[1];
         tg_expr part = tg_mul(cx, tg_mul(cx, wy, wx), tg_to(cx, tg_dtype_of(y), tg_in(lo, 0, &at)));
         sum = sum == NULL ? part : tg_add(cx, sum, part);
     }
@@ -117,8 +124,7 @@ bool tg_lower_roi_align(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_ctx *cx = lo->cx;
     region r;
     bins n;
-    if (!read_region(cx, op, call, &r))
-        return false;
+    if (!read_region(cx, op, call, &r)) return false;
     bool max = strcmp(tg_attr_str(cx, op, call, "mode"), "max") == 0;
     int64_t ratio = tg_attr_int(cx, op, call, "sample_ratio");
     tg_block_build *b = begin_bins(lo, &r, &n);
@@ -128,11 +134,13 @@ bool tg_lower_roi_align(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_script *s = tg_script_new(lo);
     n.in.ix[0] = tg_s_let(s, "image", image_of(lo, &n));
     tg_expr start[2], bin[2], count[2], step[2], at[2];
-    for (int k = 0; k < 2; ++k) {                               /* y, x */
+    for (int k = 0; k < 2; ++k) { /* y, x */
         start[k] = tg_s_let(s, k == 0 ? "y_start" : "x_start", tg_mul(cx, entry(lo, &n, 2 - k), scale));
         tg_expr size = tg_max(cx, tg_sub(cx, tg_mul(cx, entry(lo, &n, 4 - k), scale), start[k]), one);
-        bin[k] = tg_s_let(s, k == 0 ? "bin_h" : "bin_w", tg_div(cx, size, tg_float(cx, d, (double)(k == 0 ? r.ph : r.pw))));
-        count[k] = ratio > 0 ? tg_ix(lo, ratio) : tg_s_let(s, "samples", tg_to(cx, lo->index, tg_call1(cx, "ceil", bin[k])));
+        bin[k] =
+            tg_s_let(s, k == 0 ? "bin_h" : "bin_w", tg_div(cx, size, tg_float(cx, d, (double)(k == 0 ? r.ph : r.pw))));
+        count[k] =
+            ratio > 0 ? tg_ix(lo, ratio) : tg_s_let(s, "samples", tg_to(cx, lo->index, tg_call1(cx, "ceil", bin[k])));
         step[k] = tg_s_let(s, k == 0 ? "step_h" : "step_w", tg_div(cx, bin[k], tg_to(cx, d, count[k])));
     }
     tg_s_store(s, acc, max ? tg_lowest(cx, d, d) : tg_float(cx, d, 0), zero);
@@ -157,25 +165,27 @@ bool tg_lower_roi_pool(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_ctx *cx = lo->cx;
     region r;
     bins n;
-    if (!read_region(cx, op, call, &r))
-        return false;
+    if (!read_region(cx, op, call, &r)) return false;
     tg_block_build *b = begin_bins(lo, &r, &n);
     DLDataType d = tg_compute_dtype(lo->in[1]->dtype), xd = tg_compute_dtype(lo->in[0]->dtype);
     const tg_buffer *acc = tg_block_local(b, "acc", xd, 1);
     tg_script *s = tg_script_new(lo);
     tg_expr zero = tg_ix(lo, 0), low[2], high[2];
     n.in.ix[0] = tg_s_let(s, "image", image_of(lo, &n));
-    for (int k = 0; k < 2; ++k) {                               /* y, x */
+    for (int k = 0; k < 2; ++k) { /* y, x */
         int64_t extent = k == 0 ? n.height : n.width, pooled = k == 0 ? r.ph : r.pw;
         tg_expr scale = tg_float(cx, d, r.scale), p = tg_to(cx, d, k == 0 ? n.ph : n.pw), eps = tg_float(cx, d, 1e-5);
-        tg_expr begin = tg_s_let(s, "begin", tg_to(cx, TG_INT32, tg_call1(cx, "round", tg_mul(cx, entry(lo, &n, 2 - k), scale))));
+        tg_expr begin =
+            tg_s_let(s, "begin", tg_to(cx, TG_INT32, tg_call1(cx, "round", tg_mul(cx, entry(lo, &n, 2 - k), scale))));
         tg_expr end = tg_to(cx, TG_INT32, tg_call1(cx, "round", tg_mul(cx, entry(lo, &n, 4 - k), scale)));
         tg_expr size = tg_max(cx, tg_addi(cx, tg_sub(cx, end, begin), 1), tg_int(cx, TG_INT32, 1));
         tg_expr bin = tg_s_let(s, "bin", tg_div(cx, tg_to(cx, d, size), tg_float(cx, d, (double)pooled)));
         tg_expr first = tg_call1(cx, "floor", tg_add(cx, tg_mul(cx, p, bin), eps));
         tg_expr last = tg_call1(cx, "ceil", tg_sub(cx, tg_mul(cx, tg_add(cx, p, tg_float(cx, d, 1)), bin), eps));
-        low[k] = tg_s_let(s, k == 0 ? "y0" : "x0", tg_index(lo, tg_clamp(cx, tg_add(cx, begin, tg_to(cx, TG_INT32, first)), 0, extent)));
-        high[k] = tg_s_let(s, k == 0 ? "y1" : "x1", tg_index(lo, tg_clamp(cx, tg_add(cx, begin, tg_to(cx, TG_INT32, last)), 0, extent)));
+        low[k] = tg_s_let(s, k == 0 ? "y0" : "x0",
+                          tg_index(lo, tg_clamp(cx, tg_add(cx, begin, tg_to(cx, TG_INT32, first)), 0, extent)));
+        high[k] = tg_s_let(s, k == 0 ? "y1" : "x1",
+                           tg_index(lo, tg_clamp(cx, tg_add(cx, begin, tg_to(cx, TG_INT32, last)), 0, extent)));
     }
     tg_expr empty = tg_or(cx, tg_le(cx, high[0], low[0]), tg_le(cx, high[1], low[1]));
     tg_s_store(s, acc, tg_choose(cx, empty, tg_const(cx, xd, 0), tg_lowest(cx, xd, lo->in[0]->dtype)), zero);
@@ -197,12 +207,10 @@ const tg_type *tg_type_yolo_reorg(tg_ctx *cx, const tg_op *op, const tg_node *ca
 {
     const tg_type *x = tg_arg_of_rank(cx, call, 0, 4);
     int64_t s = tg_attr_int(cx, op, call, "stride");
-    if (x == NULL)
-        return NULL;
+    if (x == NULL) return NULL;
     if (s < 1 || s > 32767 || x->dim[1] % (s * s) != 0 || x->dim[2] % s != 0 || x->dim[3] % s != 0)
         return tg_arg_error(cx, call, 0, "the extents do not divide by the stride %lld", (long long)s);
-    if (x->dim[0] != 1)
-        return tg_arg_error(cx, call, 0, "more than one image is not possible");
+    if (x->dim[0] != 1) return tg_arg_error(cx, call, 0, "more than one image is not possible");
     int64_t dim[4] = { 1, x->dim[1] * s * s, x->dim[2] / s, x->dim[3] / s };
     return tg_tensor_of(cx, call, x->dtype, 4, dim);
 }
@@ -220,7 +228,8 @@ bool tg_lower_yolo_reorg(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_block_build *b = tg_begin_over(lo, NULL, out, &to);
     tg_unravel(cx, tg_ravel(cx, lo->index, 4, to.ix, od), 4, dim, t);
     tg_expr q = tg_floordivi(cx, t[1], c > 0 ? c : 1), k = tg_floormodi(cx, t[1], c > 0 ? c : 1);
-    tg_expr row = tg_muli(cx, tg_add(cx, tg_muli(cx, t[2], s), tg_floordivi(cx, q, s)), s), col = tg_add(cx, tg_muli(cx, t[3], s), tg_floormodi(cx, q, s));
+    tg_expr row = tg_muli(cx, tg_add(cx, tg_muli(cx, t[2], s), tg_floordivi(cx, q, s)), s),
+            col = tg_add(cx, tg_muli(cx, t[3], s), tg_floormodi(cx, q, s));
     tg_expr flat = tg_add(cx, tg_muli(cx, tg_add(cx, tg_muli(cx, k, s * s * dim[2]), row), dim[3]), col);
     tg_unravel(cx, flat, 4, dim, from.ix);
     from.ix[0] = tg_ix(lo, 0);

@@ -4,7 +4,7 @@
 typedef struct group {
     enum { PLAIN, LOOP, WHILE_LOOP, THEN, ELSE, LET_SCOPE } kind;
     const tg_var *var;
-    const tg_node *a, *b, *then;    /* bounds or condition or value; the finished first branch */
+    const tg_node *a, *b, *then; /* bounds or condition or value; the finished first branch */
     TG_VEC(const tg_node *) stmt;
 } group;
 
@@ -51,8 +51,7 @@ void tg_s_put(tg_script *s, const tg_buffer *b, tg_expr value, const tg_at *at)
 
 tg_expr tg_s_let(tg_script *s, const char *hint, tg_expr value)
 {
-    if (value->kind == TG_INT || value->kind == TG_FLOAT || value->kind == TG_VAR)
-        return value;
+    if (value->kind == TG_INT || value->kind == TG_FLOAT || value->kind == TG_VAR) return value;
     const tg_var *v = tg_var_new(s->cx, tg_intern_z(s->cx, hint), value->type);
     push_group(s, (group){ .kind = LET_SCOPE, .var = v, .a = value });
     return tg_var_ref(s->cx, v);

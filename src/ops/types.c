@@ -8,7 +8,8 @@
 static const tg_type *known_extents(tg_ctx *cx, const tg_node *call, uint32_t i, const tg_type *t)
 {
     if (t->n > TG_MAX_NDIM)
-        return tg_arg_error(cx, call, i, "operand %u has %u dimensions, at most %d are possible", i, t->n, (int)TG_MAX_NDIM);
+        return tg_arg_error(cx, call, i, "operand %u has %u dimensions, at most %d are possible", i, t->n,
+                            (int)TG_MAX_NDIM);
     for (uint32_t k = 0; k < t->n; ++k)
         if (t->dim[k] < 0)
             return tg_arg_error(cx, call, i, "dimension %u of operand %u is not known at compile time", k, i);
@@ -21,8 +22,7 @@ static const tg_type *known_extents(tg_ctx *cx, const tg_node *call, uint32_t i,
 const tg_type *tg_arg_tensor(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
     const tg_type *t = call->kid[i]->type;
-    if (t == NULL || t->kind != TG_T_TENSOR)
-        return tg_arg_error(cx, call, i, "operand %u must be a tensor", i);
+    if (t == NULL || t->kind != TG_T_TENSOR) return tg_arg_error(cx, call, i, "operand %u must be a tensor", i);
     if (t->dtype.lanes != 1 || t->dtype.code == kDLOpaqueHandle)
         return tg_arg_error(cx, call, i, "operand %u must hold numbers", i);
     return known_extents(cx, call, i, t);
@@ -31,8 +31,7 @@ const tg_type *tg_arg_tensor(tg_ctx *cx, const tg_node *call, uint32_t i)
 const tg_type *tg_arg_of_rank(tg_ctx *cx, const tg_node *call, uint32_t i, uint32_t ndim)
 {
     const tg_type *t = tg_arg_tensor(cx, call, i);
-    if (t == NULL || t->n == ndim)
-        return t;
+    if (t == NULL || t->n == ndim) return t;
     const tg_op *op = tg_op_find(cx, call->u.call->op);
     return tg_arg_error(cx, call, i, "%s has %u dimensions, expected %u", tg_op_arg_name(cx, op, i)->text, t->n, ndim);
 }
@@ -45,8 +44,7 @@ const tg_type *tg_arg_tuple(tg_ctx *cx, const tg_node *call, uint32_t i)
     for (uint32_t k = 0; k < t->n; ++k) {
         if (t->field[k]->kind != TG_T_TENSOR)
             return tg_arg_error(cx, call, i, "field %u of the tuple is not a tensor", k);
-        if (known_extents(cx, call, i, t->field[k]) == NULL)
-            return NULL;
+        if (known_extents(cx, call, i, t->field[k]) == NULL) return NULL;
     }
     return t;
 }
@@ -54,22 +52,25 @@ const tg_type *tg_arg_tuple(tg_ctx *cx, const tg_node *call, uint32_t i)
 bool tg_same_dtype(tg_ctx *cx, const tg_node *call, uint32_t i, uint32_t j)
 {
     DLDataType a = call->kid[i]->type->dtype, b = call->kid[j]->type->dtype;
-    if (tg_dtype_eq(a, b))
-        return true;
+    if (tg_dtype_eq(a, b)) return true;
     tg_op_error(cx, call, "operands have different types: %s and %s", tg_dtype_text(cx, a), tg_dtype_text(cx, b));
-    tg_note(cx, call->kid[i]->span, "%s is %s", tg_operand_text(cx, call->kid[i]), tg_type_text(cx, call->kid[i]->type));
-    tg_note(cx, call->kid[j]->span, "%s is %s", tg_operand_text(cx, call->kid[j]), tg_type_text(cx, call->kid[j]->type));
+    tg_note(cx, call->kid[i]->span, "%s is %s", tg_operand_text(cx, call->kid[i]),
+            tg_type_text(cx, call->kid[i]->type));
+    tg_note(cx, call->kid[j]->span, "%s is %s", tg_operand_text(cx, call->kid[j]),
+            tg_type_text(cx, call->kid[j]->type));
     return false;
 }
 
 bool tg_want_float(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
-    return tg_is_float(call->kid[i]->type->dtype) || tg_arg_error(cx, call, i, "operand %u must be of a floating type", i) != NULL;
+    return tg_is_float(call->kid[i]->type->dtype) ||
+           tg_arg_error(cx, call, i, "operand %u must be of a floating type", i) != NULL;
 }
 
 bool tg_want_int(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
-    return tg_is_int(call->kid[i]->type->dtype) || tg_arg_error(cx, call, i, "operand %u must be of an integer type", i) != NULL;
+    return tg_is_int(call->kid[i]->type->dtype) ||
+           tg_arg_error(cx, call, i, "operand %u must be of an integer type", i) != NULL;
 }
 
 /* ---- results ---- */
@@ -79,8 +80,7 @@ const tg_type *tg_tensor_of(tg_ctx *cx, const tg_node *call, DLDataType d, uint3
     if (ndim > TG_MAX_NDIM)
         return tg_op_error(cx, call, "the result has %u dimensions, at most %d are possible", ndim, (int)TG_MAX_NDIM);
     for (uint32_t k = 0; k < ndim; ++k)
-        if (dim[k] < 0)
-            return tg_op_error(cx, call, "extent %u of the result would be %lld", k, (long long)dim[k]);
+        if (dim[k] < 0) return tg_op_error(cx, call, "extent %u of the result would be %lld", k, (long long)dim[k]);
     return tg_tensor_type(cx, d, ndim, dim, 0);
 }
 
@@ -95,15 +95,13 @@ static bool merge_shape(const tg_type *t, uint32_t *ndim, int64_t *dim, uint32_t
     uint32_t n = t->n > *ndim ? t->n : *ndim;
     int64_t out[TG_MAX_NDIM];
     uint32_t out_wide = 0;
-    for (uint32_t k = 0; k < n; ++k) {                          /* k counts from the right */
+    for (uint32_t k = 0; k < n; ++k) { /* k counts from the right */
         uint32_t at = n - 1 - k;
         int64_t a = k < *ndim ? dim[*ndim - 1 - k] : 1, b = k < t->n ? t->dim[t->n - 1 - k] : 1;
         bool wide_a = k < *ndim && (*wide >> (*ndim - 1 - k) & 1), wide_b = k < t->n && (t->wide >> (t->n - 1 - k) & 1);
-        if (a != b && a != 1 && b != 1)
-            return false;
+        if (a != b && a != 1 && b != 1) return false;
         out[at] = a == 1 ? b : a;
-        if ((a == 1 && k < t->n) ? wide_b : wide_a)
-            out_wide |= 1u << at;
+        if ((a == 1 && k < t->n) ? wide_b : wide_a) out_wide |= 1u << at;
     }
     *ndim = n;
     *wide = out_wide;
@@ -111,16 +109,15 @@ static bool merge_shape(const tg_type *t, uint32_t *ndim, int64_t *dim, uint32_t
     return true;
 }
 
-bool tg_broadcast_dims(tg_ctx *cx, const tg_node *call, uint32_t first, uint32_t n, uint32_t *ndim, int64_t *dim, uint32_t *wide)
+bool tg_broadcast_dims(tg_ctx *cx, const tg_node *call, uint32_t first, uint32_t n, uint32_t *ndim, int64_t *dim,
+                       uint32_t *wide)
 {
     *ndim = 0;
     *wide = 0;
     for (uint32_t i = first; i < first + n; ++i) {
         const tg_type *t = tg_arg_tensor(cx, call, i);
-        if (t == NULL)
-            return false;
-        if (merge_shape(t, ndim, dim, wide))
-            continue;
+        if (t == NULL) return false;
+        if (merge_shape(t, ndim, dim, wide)) continue;
         tg_op_error(cx, call, "the shapes of the operands cannot be broadcast together");
         for (uint32_t k = first; k <= i; ++k)
             tg_note(cx, call->kid[k]->span.file != 0 ? call->kid[k]->span : call->span, "%s is %s",
@@ -136,7 +133,9 @@ int tg_const_ints(tg_ctx *cx, const tg_node *call, uint32_t i, int64_t *out, int
     const tg_op *op = tg_op_find(cx, call->u.call->op);
     const char *name = tg_op_arg_name(cx, op, i)->text;
     if (n->kind != TG_RCONST) {
-        tg_arg_error(cx, call, i, "%s decides the shape of the result and must be a constant; it is computed at run time here", name);
+        tg_arg_error(cx, call, i,
+                     "%s decides the shape of the result and must be a constant; it is computed at run time here",
+                     name);
         return -1;
     }
     const tg_type *t = n->u.tensor->type;
@@ -145,7 +144,6 @@ int tg_const_ints(tg_ctx *cx, const tg_node *call, uint32_t i, int64_t *out, int
         tg_arg_error(cx, call, i, "%s must be a list of at most %d integers", name, max);
         return -1;
     }
-    for (int64_t k = 0; k < count; ++k)
-        out[k] = tg_tensor_i64(n->u.tensor, k);
+    for (int64_t k = 0; k < count; ++k) out[k] = tg_tensor_i64(n->u.tensor, k);
     return (int)count;
 }

@@ -14,12 +14,14 @@
 
 /* Operators in one function: C compilers are slow on very long loop bodies. */
 enum { MOST_MEMBERS = 128 };
+#define NOWHERE UINT32_MAX
 
 typedef struct binding {
     const tg_var *var;
     const tg_node *value;
     const tg_op *op;                /* NULL: not an operator call */
     uint32_t uses;
+    uint32_t user;                  /* one of the bindings that use it; NOWHERE: the block's result, a branch */
     uint32_t group;                 /* index of the group's last member so far; follow with last_of() */
     enum tg_fusion kind;            /* of the group, kept at its last member */
     TG_VEC(uint32_t) member;        /* of the group, kept at its last member */
@@ -55,14 +57,32 @@ static bool same_shape(const tg_node *a, const tg_node *b)
     return a->type->kind == TG_T_TENSOR && b->type->kind == TG_T_TENSOR && tg_type_same_shape(a->type, b->type);
 }
 
-static bool may_join(const binding *producer, const binding *user)
+/* A group whose elements take more memory than what they are computed from. */
+static bool widens(const fusing *f, const binding *last)
+{
+    const tg_node *first = f->at[last->member.at[0]].value, *v = last->value;
+    return first->nkids > 0 && first->kid[0]->type->kind == TG_T_TENSOR && v->type->kind == TG_T_TENSOR
+           && first->kid[0]->type->dtype.bits < v->type->dtype.bits;
+}
+
+static bool may_join(const fusing *f, const binding *producer, const binding *user)
 {
     enum tg_fusion p = producer->kind, u = user->op->fusion;
     if (u == TG_FUSE_ELEMWISE || u == TG_FUSE_BROADCAST)
         return p <= TG_FUSE_OUT && same_shape(producer->value, user->value);
     if (u == TG_FUSE_INJECTIVE)
         return p <= TG_FUSE_INJECTIVE;
-    return false;
+    return u == TG_FUSE_REDUCE && p <= TG_FUSE_BROADCAST && widens(f, producer);
+}
+
+/* A conversion to wider elements for a reduction alone: it goes with the reduction, the narrow ones stay between the two. */
+static bool waits(const fusing *f, const binding *b)
+{
+    const tg_node *v = b->value;
+    if (b->op->fusion > TG_FUSE_BROADCAST || b->uses != 1 || b->user == NOWHERE || f->at[b->user].op == NULL || v->nkids == 0)
+        return false;
+    return f->at[b->user].op->fusion == TG_FUSE_REDUCE && v->type->kind == TG_T_TENSOR && v->kid[0]->type->kind == TG_T_TENSOR
+           && v->kid[0]->type->dtype.bits < v->type->dtype.bits;
 }
 
 static enum tg_fusion joined_kind(enum tg_fusion a, enum tg_fusion b)
@@ -76,9 +96,9 @@ static void join_operand(fusing *f, uint32_t i)
 {
     binding *user = &f->at[i];
     uint32_t best = UINT32_MAX;
-    for (uint32_t k = 0; k < user->value->nkids; ++k) {
+    for (uint32_t k = 0; k < user->value->nkids && !waits(f, user); ++k) {
         binding *p = binding_of(f, user->value->kid[k]);
-        if (p == NULL || p->op == NULL || p->uses != 1 || p->member.n == 0 || p->member.n >= MOST_MEMBERS || !may_join(p, user))
+        if (p == NULL || p->op == NULL || p->uses != 1 || p->member.n == 0 || p->member.n >= MOST_MEMBERS || !may_join(f, p, user))
             continue;
         uint32_t at = (uint32_t)(p - f->at);
         if (best == UINT32_MAX || p->kind > f->at[best].kind || (p->kind == f->at[best].kind && at > best))
@@ -95,11 +115,13 @@ static void join_operand(fusing *f, uint32_t i)
     TG_PUSH(f->cx, user->member, i);
 }
 
-static void count_use(fusing *f, const tg_node *n)
+static void count_use(fusing *f, const tg_node *n, uint32_t user)
 {
     binding *b = binding_of(f, n);
-    if (b != NULL)
-        ++b->uses;
+    if (b == NULL)
+        return;
+    ++b->uses;
+    b->user = user;
 }
 
 static bool count_inner(tg_ctx *cx, const tg_node *n, void *user)
@@ -107,8 +129,8 @@ static bool count_inner(tg_ctx *cx, const tg_node *n, void *user)
     (void)cx;
     fusing *f = user;
     if (n->kind == TG_RVAR) {       /* used in a branch: never inside a group of this block */
-        count_use(f, n);
-        count_use(f, n);
+        count_use(f, n, NOWHERE);
+        count_use(f, n, NOWHERE);
     }
     return true;
 }
@@ -335,17 +357,17 @@ static bool read_binding(fusing *f, binding *b)
 /* Uses are counted from the result backwards, so that what only unused bindings use counts as unused too. */
 static void count_uses(fusing *f, const tg_node *block)
 {
-    count_use(f, block->kid[f->n]);
+    count_use(f, block->kid[f->n], NOWHERE);
     for (uint32_t i = f->n; i > 0; --i) {
         const tg_node *v = f->at[i - 1].value;
         for (uint32_t k = 0; f->at[i - 1].uses > 0 && k < v->nkids; ++k) {
             if (v->kid[k]->kind == TG_RBLOCK)
                 tg_visit(f->cx, v->kid[k], count_inner, f);
             else
-                count_use(f, v->kid[k]);
+                count_use(f, v->kid[k], i - 1);
         }
         if (v->kind == TG_RVAR && f->at[i - 1].uses > 0)
-            count_use(f, v);
+            count_use(f, v, i - 1);
     }
 }
 

@@ -27,11 +27,9 @@ static const tg_var *typed_var(tg_infer *t, const tg_var *v, const tg_type *type
 
 const tg_var *tg_infer_bind(tg_infer *t, const tg_var *v, const tg_type *type, tg_span at)
 {
-    if (v->type == NULL || v->numbered)
-        return typed_var(t, v, type);
+    if (v->type == NULL || v->numbered) return typed_var(t, v, type);
     const tg_type *both = tg_unify(t->cx, v->type, type, NULL);
-    if (both != NULL)
-        return typed_var(t, v, both);
+    if (both != NULL) return typed_var(t, v, both);
     tg_error(t->cx, v->span.file != 0 ? v->span : at, "%%%s is declared as %s, but its value is %s", v->name->text,
              tg_type_text(t->cx, v->type), tg_type_text(t->cx, type));
     return NULL;
@@ -40,16 +38,14 @@ const tg_var *tg_infer_bind(tg_infer *t, const tg_var *v, const tg_type *type, t
 static bool params_known(const tg_func *f)
 {
     for (uint32_t i = 0; i < f->nparams; ++i)
-        if (f->param[i]->type == NULL || f->param[i]->type->kind == TG_T_UNKNOWN)
-            return false;
+        if (f->param[i]->type == NULL || f->param[i]->type->kind == TG_T_UNKNOWN) return false;
     return true;
 }
 
 static const tg_type *signature(tg_infer *t, const tg_func *f, const tg_var *const *param, const tg_type *ret)
 {
     const tg_type **type = TG_ARRAY(t->cx, const tg_type *, f->nparams);
-    for (uint32_t i = 0; i < f->nparams; ++i)
-        type[i] = param[i]->type;
+    for (uint32_t i = 0; i < f->nparams; ++i) type[i] = param[i]->type;
     return tg_func_type(t->cx, f->nparams, type, ret);
 }
 
@@ -68,7 +64,8 @@ static const tg_var *const *open_params(tg_infer *t, const tg_func *f, const tg_
         if (type == NULL || type->kind == TG_T_UNKNOWN)
             type = call != NULL && i + 1 < call->nkids ? tg_infer_atom_type(t, call->kid[i + 1]) : NULL;
         if (type == NULL) {
-            tg_error(t->cx, f->param[i]->span, "the type of parameter %%%s is not given and cannot be inferred", f->param[i]->name->text);
+            tg_error(t->cx, f->param[i]->span, "the type of parameter %%%s is not given and cannot be inferred",
+                     f->param[i]->name->text);
             return NULL;
         }
         param[i] = typed_var(t, f->param[i], type);
@@ -84,15 +81,13 @@ static const tg_func *close_func(tg_infer *t, const tg_func *f, const tg_var *co
     if (ret == NULL) {
         const tg_node *result = body->kid[body->nkids - 1];
         tg_error(cx, result->span.file != 0 ? result->span : f->span, "%s%s returns %s, but is declared to return %s",
-                 f->name != NULL ? "@" : "the function", f->name != NULL ? f->name->text : "", tg_type_text(cx, body->type),
-                 tg_type_text(cx, f->ret));
+                 f->name != NULL ? "@" : "the function", f->name != NULL ? f->name->text : "",
+                 tg_type_text(cx, body->type), tg_type_text(cx, f->ret));
         return NULL;
     }
     bool same = body == f->body && ret == f->ret;
-    for (uint32_t i = 0; i < f->nparams; ++i)
-        same = same && param[i] == f->param[i];
-    if (same)
-        return f;
+    for (uint32_t i = 0; i < f->nparams; ++i) same = same && param[i] == f->param[i];
+    if (same) return f;
     tg_func *c = tg_func_copy(cx, f);
     c->param = param;
     c->body = body;
@@ -122,8 +117,7 @@ static enum tg_infer_step push_function(tg_infer *t, tg_infer_fn *fn, const tg_n
         t->good = false;
         return TG_STEP_FAILED;
     }
-    if (tg_type_complete(fn->f->ret))
-        fn->type = signature(t, fn->f, fn->param, fn->f->ret);
+    if (tg_type_complete(fn->f->ret)) fn->type = signature(t, fn->f, fn->param, fn->f->ret);
     push_frame(t, (tg_infer_frame){ .block = fn->f->body, .fn = fn });
     return TG_STEP_PUSHED;
 }
@@ -136,21 +130,18 @@ static enum tg_infer_step need_global(tg_infer *t, const tg_node *g, const tg_no
         tg_error(t->cx, g->span, "@%s is not a Relay function of this module", g->u.name->text);
         return TG_STEP_FAILED;
     }
-    if (fn->type != NULL)
-        return TG_STEP_READY;
-    if (fn->state == TG_FN_NEW)
-        return push_function(t, fn, call);
+    if (fn->type != NULL) return TG_STEP_READY;
+    if (fn->state == TG_FN_NEW) return push_function(t, fn, call);
     if (fn->state == TG_FN_ACTIVE)
         tg_error(t->cx, g->span, "@%s calls itself: its result type must be declared", g->u.name->text);
-    return TG_STEP_FAILED;          /* failed before: said there */
+    return TG_STEP_FAILED; /* failed before: said there */
 }
 
 /* A function bound by let without the types of its parameters is typed at its first call. */
 static enum tg_infer_step need_local(tg_infer *t, const tg_node *v, const tg_node *call)
 {
     tg_infer_later *l = tg_map_get(&t->later, (uint64_t)v->u.var->id + 1);
-    if (l == NULL || l->done)
-        return TG_STEP_READY;
+    if (l == NULL || l->done) return TG_STEP_READY;
     if (l->busy || call == NULL) {
         tg_error(t->cx, v->span, "the type of %%%s must be declared", v->u.var->name->text);
         return TG_STEP_FAILED;
@@ -158,10 +149,8 @@ static enum tg_infer_step need_local(tg_infer *t, const tg_node *v, const tg_nod
     const tg_func *f = l->bind->kid[0]->u.func;
     l->busy = true;
     l->param = open_params(t, f, call);
-    if (l->param == NULL)
-        return TG_STEP_FAILED;
-    if (tg_type_complete(f->ret))
-        typed_var(t, l->bind->u.var, signature(t, f, l->param, f->ret));
+    if (l->param == NULL) return TG_STEP_FAILED;
+    if (tg_type_complete(f->ret)) typed_var(t, l->bind->u.var, signature(t, f, l->param, f->ret));
     push_frame(t, (tg_infer_frame){ .block = f->body, .later = l });
     return TG_STEP_PUSHED;
 }
@@ -174,12 +163,9 @@ static enum tg_infer_step need_operands(tg_infer *t, const tg_node *v)
         const tg_node *k = tg_is_atom(v) ? one : v->kid[i];
         const tg_node *call = v->kind == TG_RCALL && v->u.call->op == NULL && i == 0 ? v : NULL;
         enum tg_infer_step s = TG_STEP_READY;
-        if (k->kind == TG_RGLOBAL)
-            s = need_global(t, k, call);
-        else if (k->kind == TG_RVAR)
-            s = need_local(t, k, call);
-        if (s != TG_STEP_READY)
-            return s;
+        if (k->kind == TG_RGLOBAL) s = need_global(t, k, call);
+        else if (k->kind == TG_RVAR) s = need_local(t, k, call);
+        if (s != TG_STEP_READY) return s;
     }
     return TG_STEP_READY;
 }
@@ -189,20 +175,16 @@ static enum tg_infer_step need_operands(tg_infer *t, const tg_node *v)
 /* Functions among the operands, or the value itself. */
 static const tg_node *nth_function(const tg_node *v, uint32_t i)
 {
-    if (v->kind == TG_RFN)
-        return i == 0 ? v : NULL;
+    if (v->kind == TG_RFN) return i == 0 ? v : NULL;
     for (uint32_t k = 0; k < v->nkids; ++k)
-        if (v->kid[k]->kind == TG_RFN && i-- == 0)
-            return v->kid[k];
+        if (v->kid[k]->kind == TG_RFN && i-- == 0) return v->kid[k];
     return NULL;
 }
 
 static bool has_part(const tg_node *v, uint32_t i)
 {
-    if (v->kind == TG_RIF)
-        return i < 2;
-    if (v->kind == TG_RMATCH)
-        return i + 1 < v->nkids;
+    if (v->kind == TG_RIF) return i < 2;
+    if (v->kind == TG_RMATCH) return i + 1 < v->nkids;
     return nth_function(v, i) != NULL;
 }
 
@@ -218,16 +200,14 @@ static bool begin_part(tg_infer *t, const tg_node *v)
         const tg_node *arm = v->kid[1 + i];
         const tg_type *of = tg_infer_atom_type(t, v->kid[0]);
         part.pattern = of != NULL ? tg_infer_pattern(t, arm->kid[0], of, 0) : NULL;
-        if (part.pattern == NULL)
-            return false;
+        if (part.pattern == NULL) return false;
         block = arm->kid[1];
     } else {
         const tg_node *fn = nth_function(v, i);
         bool called = v->kind == TG_RCALL && v->u.call->op == NULL && v->kid[0] == fn;
         part.fn = fn;
         part.param = open_params(t, fn->u.func, called ? v : NULL);
-        if (part.param == NULL)
-            return false;
+        if (part.param == NULL) return false;
         block = fn->u.func->body;
     }
     TG_PUSH(t->cx, f->part, part);
@@ -238,8 +218,7 @@ static bool begin_part(tg_infer *t, const tg_node *v)
 static const tg_node *typed_function(tg_infer *t, const tg_node *fn, const tg_var *const *param, const tg_node *body)
 {
     const tg_func *f = close_func(t, fn->u.func, param, body);
-    if (f == NULL)
-        return NULL;
+    if (f == NULL) return NULL;
     const tg_type *type = signature(t, f, f->param, f->ret);
     return f == fn->u.func && fn->type == type ? fn : tg_node_new(t->cx, TG_RFN, fn->span, type, f, 0, NULL);
 }
@@ -250,21 +229,17 @@ static const tg_node *typed_function(tg_infer *t, const tg_node *fn, const tg_va
 static void bind_early(tg_infer *t, const tg_node *bind)
 {
     const tg_type *type = bind->u.var->type;
-    if (!tg_type_complete(type))
-        type = declared(t, bind->kid[0]->u.func);
-    if (type != NULL)
-        typed_var(t, bind->u.var, type);
+    if (!tg_type_complete(type)) type = declared(t, bind->kid[0]->u.func);
+    if (type != NULL) typed_var(t, bind->u.var, type);
 }
 
 static bool put_binding(tg_infer *t, const tg_node *bind, const tg_node *value, const tg_node **out)
 {
     const tg_var *v = tg_map_get(&t->now, (uint64_t)bind->u.var->id + 1);
     if (v != NULL && v->type != value->type && tg_unify(t->cx, v->type, value->type, NULL) == NULL)
-        v = NULL;                   /* bound early as something else: say so */
-    if (v == NULL)
-        v = tg_infer_bind(t, bind->u.var, value->type, value->span);
-    if (v == NULL)
-        return false;
+        v = NULL; /* bound early as something else: say so */
+    if (v == NULL) v = tg_infer_bind(t, bind->u.var, value->type, value->span);
+    if (v == NULL) return false;
     *out = v == bind->u.var && value == bind->kid[0] ? bind : tg_node_at(t->cx, tg_rbind(t->cx, v, value), bind->span);
     tg_map_put(t->cx, &t->values, (uint64_t)v->id + 1, (void *)(uintptr_t)value);
     return true;
@@ -276,8 +251,7 @@ static bool step(tg_infer *t)
     const tg_node *kid = f->block->kid[f->at], *bind = f->at + 1 < f->block->nkids ? kid : NULL;
     const tg_node *v = bind != NULL ? bind->kid[0] : kid;
     enum tg_infer_step s = need_operands(t, v);
-    if (s != TG_STEP_READY)
-        return s == TG_STEP_PUSHED;
+    if (s != TG_STEP_READY) return s == TG_STEP_PUSHED;
     if (bind != NULL && v->kind == TG_RFN && f->part.n == 0) {
         if (!params_known(v->u.func)) {
             tg_infer_later *l = TG_NEW(t->cx, tg_infer_later);
@@ -287,13 +261,10 @@ static bool step(tg_infer *t)
         }
         bind_early(t, bind);
     }
-    if (has_part(v, (uint32_t)f->part.n))
-        return begin_part(t, v);
+    if (has_part(v, (uint32_t)f->part.n)) return begin_part(t, v);
     const tg_node *typed = tg_infer_value(t, v, f->part.at);
-    if (typed == NULL || (bind != NULL && !put_binding(t, bind, typed, &f->out[f->at])))
-        return false;
-    if (bind == NULL)
-        f->out[f->at] = typed;
+    if (typed == NULL || (bind != NULL && !put_binding(t, bind, typed, &f->out[f->at]))) return false;
+    if (bind == NULL) f->out[f->at] = typed;
     ++f->at;
     f->part.n = 0;
     return true;
@@ -304,12 +275,12 @@ static bool step(tg_infer *t)
 static bool all_typed(tg_infer *t, const tg_infer_frame *f)
 {
     for (uint32_t i = 0; i < f->block->nkids; ++i) {
-        if (f->out[i] != NULL)
-            continue;
+        if (f->out[i] != NULL) continue;
         const tg_func *fn = f->block->kid[i]->kid[0]->u.func;
         for (uint32_t k = 0; k < fn->nparams; ++k)
             if (fn->param[k]->type == NULL)
-                tg_error(t->cx, fn->param[k]->span, "the type of parameter %%%s is not given and the function is never called",
+                tg_error(t->cx, fn->param[k]->span,
+                         "the type of parameter %%%s is not given and the function is never called",
                          fn->param[k]->name->text);
         return false;
     }
@@ -319,10 +290,8 @@ static bool all_typed(tg_infer *t, const tg_infer_frame *f)
 static bool close_function(tg_infer *t, tg_infer_fn *fn, const tg_node *body)
 {
     const tg_func *f = close_func(t, fn->f, fn->param, body);
-    if (f == NULL)
-        return false;
-    if (f != fn->f)
-        tg_module_set(t->m, f);
+    if (f == NULL) return false;
+    if (f != fn->f) tg_module_set(t->m, f);
     fn->f = f;
     fn->type = signature(t, f, f->param, f->ret);
     fn->state = TG_FN_DONE;
@@ -339,25 +308,19 @@ static bool close_later(tg_infer *t, tg_infer_later *l, const tg_node *body)
 static bool close_frame(tg_infer *t)
 {
     tg_infer_frame f = *top(t);
-    if (!all_typed(t, &f))
-        return false;
+    if (!all_typed(t, &f)) return false;
     const tg_node *body = tg_node_with(t->cx, f.block, f.block->nkids, f.out);
     body = tg_node_with_type(t->cx, body, f.out[f.block->nkids - 1]->type);
     bool good = true;
-    if (f.fn != NULL)
-        good = close_function(t, f.fn, body);
-    else if (f.later != NULL)
-        good = close_later(t, f.later, body);
-    if (!good)
-        return false;
+    if (f.fn != NULL) good = close_function(t, f.fn, body);
+    else if (f.later != NULL) good = close_later(t, f.later, body);
+    if (!good) return false;
     --t->frame.n;
-    if (f.fn != NULL || f.later != NULL)
-        return true;
+    if (f.fn != NULL || f.later != NULL) return true;
     tg_infer_frame *outer = top(t);
     tg_infer_part *part = &outer->part.at[outer->part.n - 1];
     part->block = body;
-    if (part->fn != NULL)
-        part->node = typed_function(t, part->fn, part->param, body);
+    if (part->fn != NULL) part->node = typed_function(t, part->fn, part->param, body);
     return part->fn == NULL || part->node != NULL;
 }
 
@@ -365,8 +328,7 @@ static bool close_frame(tg_infer *t)
 static void abandon(tg_infer *t)
 {
     t->good = false;
-    while (top(t)->fn == NULL)
-        --t->frame.n;
+    while (top(t)->fn == NULL) --t->frame.n;
     top(t)->fn->state = TG_FN_FAILED;
     top(t)->fn->type = declared(t, top(t)->fn->f);
     --t->frame.n;
@@ -377,8 +339,7 @@ static void infer_function(tg_infer *t, tg_infer_fn *fn)
     push_function(t, fn, NULL);
     while (t->frame.n > 0) {
         bool end = top(t)->at == top(t)->block->nkids;
-        if (!(end ? close_frame(t) : step(t)))
-            abandon(t);
+        if (!(end ? close_frame(t) : step(t))) abandon(t);
     }
 }
 
@@ -391,15 +352,13 @@ bool tg_pass_infer_types(tg_ctx *cx, tg_module *m, const tg_options *opt)
     tg_infer_adts(&t);
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
-        if (f->kind != TG_FUNC_RELAY)
-            continue;
+        if (f->kind != TG_FUNC_RELAY) continue;
         fn[n] = TG_NEW(cx, tg_infer_fn);
         *fn[n] = (tg_infer_fn){ .f = f, .type = declared(&t, f) };
         tg_map_put(cx, &t.fns, TG_KEY(f->name), fn[n++]);
     }
-    for (int round = 0; round < 2; ++round)                     /* functions that need a call to tell their types come last */
+    for (int round = 0; round < 2; ++round) /* functions that need a call to tell their types come last */
         for (size_t i = 0; i < n; ++i)
-            if (fn[i]->state == TG_FN_NEW && (round == 1 || params_known(fn[i]->f)))
-                infer_function(&t, fn[i]);
+            if (fn[i]->state == TG_FN_NEW && (round == 1 || params_known(fn[i]->f))) infer_function(&t, fn[i]);
     return t.good;
 }

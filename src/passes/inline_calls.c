@@ -320,7 +320,8 @@ static bool run_call(tg_inliner *e, const tg_node *call)
         return check_count(e, call, c->n, TG_NOWHERE, tg_s_text(e, fn)) && take(e, tg_s_fields(e, TG_S_CTOR, fn->name, c->n, arg));
     }
     if (fn->kind != TG_S_FN) {
-        tg_error(e->cx, call->span, "%s is called%s", tg_s_text(e, fn), fn->kind == TG_S_RUNTIME ? ": which function it is must be known at compile time" : "");
+        const char *hint = fn->kind == TG_S_RUNTIME ? ": which function it is must be known at compile time" : "";
+        tg_error(e->cx, call->span, "%s is called%s", tg_s_text(e, fn), hint);
         return false;
     }
     if (!check_count(e, call, fn->func->nparams, fn->func->span, tg_s_text(e, fn)))

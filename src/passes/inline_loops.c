@@ -82,6 +82,8 @@ bool tg_start_loop(tg_inliner *e, const tg_node *call, const tg_static *fn, cons
                 return false;
             continue;
         }
+        if (arg[k]->atom != NULL && p->type != NULL && tg_type_of_atom(e, arg[k]->atom) == NULL && e->failed)
+            return false;           /* with its type known, no binding need compare it with the declared one */
         const tg_static *value = tg_static_declare(e, caller.out, arg[k], p, p->type, call->span);
         if (value == NULL)
             return false;

@@ -16,23 +16,21 @@
 #include <string.h>
 
 enum {
-    WORTHWHILE = 16                 /* multiply-adds for each output from which a single convolution pays for two transposes */
+    WORTHWHILE = 16 /* multiply-adds for each output from which a single convolution pays for two transposes */
 };
 
 typedef struct layout {
-    tg_map last;                    /* var id + 1 -> its twin */
-    bool images;                    /* convolutions are worth turning */
+    tg_map last; /* var id + 1 -> its twin */
+    bool images; /* convolutions are worth turning */
 } layout;
 
 /* ---- orders ---- */
 
 static bool is_known(const tg_type *t)
 {
-    if (t == NULL || t->kind != TG_T_TENSOR || t->n > TG_MAX_NDIM)
-        return false;
+    if (t == NULL || t->kind != TG_T_TENSOR || t->n > TG_MAX_NDIM) return false;
     for (uint32_t k = 0; k < t->n; ++k)
-        if (t->dim[k] <= 0)
-            return false;
+        if (t->dim[k] <= 0) return false;
     return true;
 }
 
@@ -46,8 +44,7 @@ static bool is_image(const tg_type *t)
 static void last_axes(uint32_t n, int64_t *axes)
 {
     axes[0] = 0;
-    for (uint32_t k = 1; k + 1 < n; ++k)
-        axes[k] = (int64_t)k + 1;
+    for (uint32_t k = 1; k + 1 < n; ++k) axes[k] = (int64_t)k + 1;
     axes[n - 1] = 1;
 }
 
@@ -55,8 +52,7 @@ static void first_axes(uint32_t n, int64_t *axes)
 {
     axes[0] = 0;
     axes[1] = (int64_t)n - 1;
-    for (uint32_t k = 2; k < n; ++k)
-        axes[k] = (int64_t)k - 1;
+    for (uint32_t k = 2; k < n; ++k) axes[k] = (int64_t)k - 1;
 }
 
 /* Where axis @p a of N C … is in N … C. */
@@ -69,10 +65,8 @@ static bool same_memory(const tg_type *t, const int64_t *axes)
 {
     int64_t before = -1;
     for (uint32_t k = 0; k < t->n; ++k) {
-        if (t->dim[axes[k]] == 1)
-            continue;
-        if (axes[k] < before)
-            return false;
+        if (t->dim[axes[k]] == 1) continue;
+        if (axes[k] < before) return false;
         before = axes[k];
     }
     return true;
@@ -86,18 +80,15 @@ static const tg_node *reordered_constant(tg_ctx *cx, const tg_node *atom, const 
     size_t size = tg_dtype_bytes(from->dl.dtype);
     tg_tensor *to = tg_tensor_new(cx, tg_tensor_type(cx, from->type->dtype, n, dim, from->type->wide), NULL);
     int64_t stride[TG_MAX_NDIM], at[TG_MAX_NDIM] = { 0 }, step[TG_MAX_NDIM], elements = 1;
-    for (uint32_t k = n; k-- > 0; elements *= from->type->dim[k])
-        stride[k] = elements;
-    for (uint32_t k = 0; k < n; ++k)
-        step[k] = stride[axes[k]];
+    for (uint32_t k = n; k-- > 0; elements *= from->type->dim[k]) stride[k] = elements;
+    for (uint32_t k = 0; k < n; ++k) step[k] = stride[axes[k]];
     const unsigned char *in = from->dl.data;
     unsigned char *out = to->dl.data;
     for (int64_t offset = 0; elements > 0; --elements, out += size) {
         memcpy(out, in + (size_t)offset * size, size);
-        for (uint32_t k = n; k-- > 0;) {            /* the next index of the result, last axis first */
+        for (uint32_t k = n; k-- > 0;) { /* the next index of the result, last axis first */
             offset += step[k];
-            if (++at[k] < dim[k])
-                break;
+            if (++at[k] < dim[k]) break;
             offset -= step[k] * dim[k];
             at[k] = 0;
         }
@@ -111,10 +102,8 @@ static const tg_node *reordered(tg_rebind *r, const tg_node *atom, const int64_t
 {
     const tg_type *t = atom->type;
     int64_t dim[TG_MAX_NDIM];
-    for (uint32_t k = 0; k < t->n; ++k)
-        dim[k] = t->dim[axes[k]];
-    if (atom->kind == TG_RCONST && t->n > 0)
-        return reordered_constant(r->cx, atom, axes, dim);
+    for (uint32_t k = 0; k < t->n; ++k) dim[k] = t->dim[axes[k]];
+    if (atom->kind == TG_RCONST && t->n > 0) return reordered_constant(r->cx, atom, axes, dim);
     if (same_memory(t, axes))
         return tg_rebind_call(r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, t->n, dim)), 1, &atom);
     return tg_rebind_call(r, "transpose", tg_v_with(r->cx, NULL, "axes", tg_v_ints(r->cx, t->n, axes)), 1, &atom);
@@ -142,12 +131,10 @@ static const tg_node *channels_last(tg_rebind *r, const tg_node *atom)
 {
     const tg_node *known = twin(r, atom);
     int64_t axes[TG_MAX_NDIM];
-    if (known != NULL)
-        return known;
+    if (known != NULL) return known;
     last_axes(atom->type->n, axes);
     const tg_node *made = bound(r, reordered(r, atom, axes));
-    if (made != NULL && atom->kind == TG_RVAR && r->depth == 1)
-        set_twin(r, atom->u.var, made);
+    if (made != NULL && atom->kind == TG_RVAR && r->depth == 1) set_twin(r, atom->u.var, made);
     return made;
 }
 
@@ -156,8 +143,7 @@ static const tg_node *finish(tg_rebind *r, const tg_var *v, const tg_node *call)
 {
     int64_t axes[TG_MAX_NDIM];
     const tg_node *atom = bound(r, call);
-    if (atom == NULL)
-        return NULL;
+    if (atom == NULL) return NULL;
     set_twin(r, v, atom);
     first_axes(atom->type->n, axes);
     return reordered(r, atom, axes);
@@ -168,14 +154,14 @@ static const tg_node *finish(tg_rebind *r, const tg_var *v, const tg_node *call)
 static bool is_one_of(const tg_node *v, const char *const *name, size_t n)
 {
     for (size_t i = 0; i < n; ++i)
-        if (tg_is_op_call(v, name[i]))
-            return true;
+        if (tg_is_op_call(v, name[i])) return true;
     return false;
 }
 
 static bool is_conv(const tg_node *v)
 {
-    static const char *const name[] = { "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose" };
+    static const char *const name[] = { "nn.conv1d",           "nn.conv2d",           "nn.conv3d",
+                                        "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose" };
     return is_one_of(v, name, TG_COUNT(name));
 }
 
@@ -192,15 +178,16 @@ static bool has_layout(tg_ctx *cx, const tg_op *op, const tg_node *v, const char
 static bool can_turn(tg_ctx *cx, const tg_node *v)
 {
     const tg_op *op = is_conv(v) && v->nkids == 2 ? tg_op_find(cx, v->u.call->op) : NULL;
-    if (op == NULL || !is_image(v->kid[0]->type) || !is_known(v->kid[1]->type) || v->kid[1]->type->n != v->kid[0]->type->n || !is_image(v->type))
+    if (op == NULL || !is_image(v->kid[0]->type) || !is_known(v->kid[1]->type) ||
+        v->kid[1]->type->n != v->kid[0]->type->n || !is_image(v->type))
         return false;
     uint32_t n = v->type->n;
     const char *out = tg_attr_str(cx, op, v, "out_layout"), *kernel = tg_attr_str(cx, op, v, "kernel_layout");
-    if (!has_layout(cx, op, v, "data_layout", n) || (out[0] != '\0' && strcmp(out, channels_first_name[n]) != 0) || strlen(kernel) != n)
+    if (!has_layout(cx, op, v, "data_layout", n) || (out[0] != '\0' && strcmp(out, channels_first_name[n]) != 0) ||
+        strlen(kernel) != n)
         return false;
     int64_t positions = 1;
-    for (uint32_t k = 2; k < n; ++k)
-        positions *= v->type->dim[k];
+    for (uint32_t k = 2; k < n; ++k) positions *= v->type->dim[k];
     return v->kid[1]->kind == TG_RCONST || positions >= 64;
 }
 
@@ -215,8 +202,7 @@ static bool kernel_axes(const char *from, const char *to, int64_t *axes)
 {
     for (uint32_t k = 0; to[k] != '\0'; ++k) {
         const char *at = strchr(from, to[k]);
-        if (at == NULL)
-            return false;
+        if (at == NULL) return false;
         axes[k] = at - from;
     }
     return true;
@@ -230,11 +216,9 @@ static const tg_node *turn_conv(tg_rebind *r, const tg_var *v, const tg_node *va
     int64_t axes[TG_MAX_NDIM];
     bool turned = strstr(op->name, "transpose") != NULL;
     const char *to = tg_format(cx, "%s%s", spatial_letters[n], is_depthwise(cx, op, value) && !turned ? "OI" : "IO");
-    if (!kernel_axes(tg_attr_str(cx, op, value, "kernel_layout"), to, axes))
-        return value;
+    if (!kernel_axes(tg_attr_str(cx, op, value, "kernel_layout"), to, axes)) return value;
     const tg_node *arg[2] = { channels_last(r, value->kid[0]), bound(r, reordered(r, value->kid[1], axes)) };
-    if (arg[0] == NULL || arg[1] == NULL)
-        return NULL;
+    if (arg[0] == NULL || arg[1] == NULL) return NULL;
     const tg_value *attrs = tg_v_with(cx, value->u.call->attrs, "data_layout", tg_v_strz(cx, channels_last_name[n]));
     attrs = tg_v_with(cx, tg_v_without(cx, attrs, "out_layout"), "kernel_layout", tg_v_strz(cx, to));
     return finish(r, v, tg_rebind_call(r, op->name, attrs, 2, arg));
@@ -242,7 +226,8 @@ static const tg_node *turn_conv(tg_rebind *r, const tg_var *v, const tg_node *va
 
 /* ---- what carries the order along ---- */
 
-static const tg_node *same_call(tg_rebind *r, const tg_node *value, const tg_value *attrs, uint32_t n, const tg_node *const *arg)
+static const tg_node *same_call(tg_rebind *r, const tg_node *value, const tg_value *attrs, uint32_t n,
+                                const tg_node *const *arg)
 {
     return tg_rebind_call(r, value->u.call->op->text, attrs, n, arg);
 }
@@ -251,14 +236,12 @@ static const tg_node *same_call(tg_rebind *r, const tg_node *value, const tg_val
 static const tg_node *operand_last(tg_rebind *r, const tg_node *atom, uint32_t n)
 {
     int64_t elements, dim[TG_MAX_NDIM], axes[TG_MAX_NDIM];
-    if (!tg_type_elements(atom->type, &elements) || elements == 1)
-        return atom;
-    if (atom->type->n == n)
-        return channels_last(r, atom);
+    if (!tg_type_elements(atom->type, &elements) || elements == 1) return atom;
+    if (atom->type->n == n) return channels_last(r, atom);
     uint32_t lead = n - atom->type->n;
-    for (uint32_t k = 0; k < n; ++k)
-        dim[k] = k < lead ? 1 : atom->type->dim[k - lead];
-    const tg_node *whole = tg_rebind_call(r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, n, dim)), 1, &atom);
+    for (uint32_t k = 0; k < n; ++k) dim[k] = k < lead ? 1 : atom->type->dim[k - lead];
+    const tg_node *whole =
+        tg_rebind_call(r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, n, dim)), 1, &atom);
     last_axes(n, axes);
     whole = bound(r, whole);
     return whole == NULL ? NULL : bound(r, reordered(r, whole, axes));
@@ -269,15 +252,14 @@ static const tg_node *turn_broadcast(tg_rebind *r, const tg_var *v, const tg_nod
     bool any = false;
     const tg_node **arg = TG_ARRAY(r->cx, const tg_node *, value->nkids);
     for (uint32_t i = 0; i < value->nkids; ++i) {
-        if (!is_known(value->kid[i]->type) && !(value->kid[i]->type != NULL && value->kid[i]->type->kind == TG_T_TENSOR && value->kid[i]->type->n == 0))
+        if (!is_known(value->kid[i]->type) &&
+            !(value->kid[i]->type != NULL && value->kid[i]->type->kind == TG_T_TENSOR && value->kid[i]->type->n == 0))
             return value;
         any = any || (value->kid[i]->type->n == value->type->n && twin(r, value->kid[i]) != NULL);
     }
-    if (!any || !is_image(value->type))
-        return value;
+    if (!any || !is_image(value->type)) return value;
     for (uint32_t i = 0; i < value->nkids; ++i)
-        if ((arg[i] = operand_last(r, value->kid[i], value->type->n)) == NULL)
-            return NULL;
+        if ((arg[i] = operand_last(r, value->kid[i], value->type->n)) == NULL) return NULL;
     return finish(r, v, same_call(r, value, value->u.call->attrs, value->nkids, arg));
 }
 
@@ -289,13 +271,23 @@ static const tg_node *turn_axis(tg_rebind *r, const tg_var *v, const tg_node *va
     axis = axis_in_last(n, axis < 0 ? axis + n : axis);
     const tg_node **arg = tg_copy(r->cx, value->kid, value->nkids * sizeof value->kid[0]);
     arg[0] = twin(r, value->kid[0]);
-    return finish(r, v, same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "axis", tg_v_int(r->cx, axis)), value->nkids, arg));
+    return finish(
+        r, v,
+        same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "axis", tg_v_int(r->cx, axis)), value->nkids, arg));
 }
 
-static const tg_node *turn_pool(tg_rebind *r, const tg_var *v, const tg_node *value, const tg_op *op)
+static bool has_attr(const tg_op *op, const char *name)
+{
+    for (uint32_t i = 0; i < op->nattrs; ++i)
+        if (tg_name_is(op->attr[i].name, name)) return true;
+    return false;
+}
+
+/* Pools, resizing, blocks of space to channels: one operand, and an attribute that says where its channels are. */
+static const tg_node *turn_layout(tg_rebind *r, const tg_var *v, const tg_node *value, const tg_op *op)
 {
     uint32_t n = value->type->n;
-    const char *out = tg_attr_str(r->cx, op, value, "out_layout");
+    const char *out = has_attr(op, "out_layout") ? tg_attr_str(r->cx, op, value, "out_layout") : "";
     if (!has_layout(r->cx, op, value, "layout", n) || (out[0] != '\0' && strcmp(out, channels_first_name[n]) != 0))
         return value;
     const tg_node *arg = twin(r, value->kid[0]);
@@ -310,22 +302,19 @@ static const tg_node *turn_reduction(tg_rebind *r, const tg_var *v, const tg_nod
     uint32_t n = value->kid[0]->type->n, count = 0;
     int64_t list[TG_MAX_NDIM], axes[TG_MAX_NDIM];
     int given = tg_attr_is_none(cx, op, value, "axis") ? 0 : tg_attr_ints(cx, op, value, "axis", list, TG_MAX_NDIM);
-    bool reduced[TG_MAX_NDIM] = { false }, exclude = tg_attr_bool(cx, op, value, "exclude"), keep = tg_attr_bool(cx, op, value, "keepdims");
-    if (given < 0)
-        return NULL;
-    for (int i = 0; i < given; ++i)
-        reduced[list[i] < 0 ? list[i] + n : list[i]] = true;
+    bool reduced[TG_MAX_NDIM] = { false }, exclude = tg_attr_bool(cx, op, value, "exclude"),
+         keep = tg_attr_bool(cx, op, value, "keepdims");
+    if (given < 0) return NULL;
+    for (int i = 0; i < given; ++i) reduced[list[i] < 0 ? list[i] + n : list[i]] = true;
     bool spatial_left = false;
     for (uint32_t k = 0; k < n; ++k) {
-        if (tg_attr_is_none(cx, op, value, "axis") || exclude)
-            reduced[k] = !reduced[k] || given == 0;
+        if (tg_attr_is_none(cx, op, value, "axis") || exclude) reduced[k] = !reduced[k] || given == 0;
         spatial_left = spatial_left || (k > 1 && !reduced[k]);
-        if (reduced[k])
-            axes[count++] = axis_in_last(n, k);
+        if (reduced[k]) axes[count++] = axis_in_last(n, k);
     }
-    if (count == 0 || (!keep && !reduced[1] && spatial_left))
-        return value;
-    const tg_value *attrs = tg_v_with(cx, tg_v_without(cx, value->u.call->attrs, "exclude"), "axis", tg_v_ints(cx, count, axes));
+    if (count == 0 || (!keep && !reduced[1] && spatial_left)) return value;
+    const tg_value *attrs =
+        tg_v_with(cx, tg_v_without(cx, value->u.call->attrs, "exclude"), "axis", tg_v_ints(cx, count, axes));
     const tg_node *arg = twin(r, value->kid[0]), *call = same_call(r, value, attrs, 1, &arg);
     return keep && call != NULL ? finish(r, v, call) : call;
 }
@@ -334,39 +323,36 @@ static const tg_node *turn_concatenate(tg_rebind *r, const tg_var *v, const tg_n
 {
     const tg_node *tuple = tg_rebind_value(r, value->kid[0]);
     bool any = false;
-    if (tuple->kind != TG_RTUPLE || !is_image(value->type))
-        return value;
+    if (tuple->kind != TG_RTUPLE || !is_image(value->type)) return value;
     for (uint32_t i = 0; i < tuple->nkids; ++i) {
-        if (!is_image(tuple->kid[i]->type) || tuple->kid[i]->type->n != value->type->n)
-            return value;
+        if (!is_image(tuple->kid[i]->type) || tuple->kid[i]->type->n != value->type->n) return value;
         any = any || twin(r, tuple->kid[i]) != NULL;
     }
-    if (!any)
-        return value;
+    if (!any) return value;
     const tg_node **field = TG_ARRAY(r->cx, const tg_node *, tuple->nkids);
     for (uint32_t i = 0; i < tuple->nkids; ++i)
-        if ((field[i] = channels_last(r, tuple->kid[i])) == NULL)
-            return NULL;
+        if ((field[i] = channels_last(r, tuple->kid[i])) == NULL) return NULL;
     int64_t axis = tg_attr_int(r->cx, op, value, "axis");
     axis = axis_in_last(value->type->n, axis < 0 ? axis + value->type->n : axis);
     const tg_node *arg = tg_rebind_let(r, tg_rtuple(r->cx, tuple->nkids, field));
-    return finish(r, v, same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "axis", tg_v_int(r->cx, axis)), 1, &arg));
+    return finish(r, v,
+                  same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "axis", tg_v_int(r->cx, axis)), 1, &arg));
 }
 
 static const tg_node *turn_pad(tg_rebind *r, const tg_var *v, const tg_node *value)
 {
     uint32_t n = value->type->n;
     const tg_value *width = tg_v_get(value->u.call->attrs, "pad_width");
-    if (width == NULL || width->kind != TG_V_LIST || width->n != n)
-        return value;
+    if (width == NULL || width->kind != TG_V_LIST || width->n != n) return value;
     int64_t axes[TG_MAX_NDIM];
     const tg_value *item[TG_MAX_NDIM];
     last_axes(n, axes);
-    for (uint32_t k = 0; k < n; ++k)
-        item[k] = width->item[axes[k]];
+    for (uint32_t k = 0; k < n; ++k) item[k] = width->item[axes[k]];
     const tg_node **arg = tg_copy(r->cx, value->kid, value->nkids * sizeof value->kid[0]);
     arg[0] = twin(r, value->kid[0]);
-    return finish(r, v, same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "pad_width", tg_v_list(r->cx, n, item)), value->nkids, arg));
+    return finish(r, v,
+                  same_call(r, value, tg_v_with(r->cx, value->u.call->attrs, "pad_width", tg_v_list(r->cx, n, item)),
+                            value->nkids, arg));
 }
 
 /* ---- where the order ends ---- */
@@ -376,10 +362,10 @@ static const tg_node *turn_reshape(tg_rebind *r, const tg_node *value)
     const tg_type *t = value->kid[0]->type;
     int64_t axes[TG_MAX_NDIM];
     last_axes(t->n, axes);
-    if (!same_memory(t, axes) || !is_known(value->type))
-        return value;
+    if (!same_memory(t, axes) || !is_known(value->type)) return value;
     const tg_node *arg = twin(r, value->kid[0]);
-    return tg_rebind_call(r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, value->type->n, value->type->dim)), 1, &arg);
+    return tg_rebind_call(
+        r, "reshape", tg_v_with(r->cx, NULL, "newshape", tg_v_ints(r->cx, value->type->n, value->type->dim)), 1, &arg);
 }
 
 /* A transpose of the value is one of the twin, perhaps none. */
@@ -387,7 +373,8 @@ static const tg_node *turn_transpose(tg_rebind *r, const tg_node *value, const t
 {
     uint32_t n = value->type->n;
     int64_t axes[TG_MAX_NDIM];
-    if (tg_attr_is_none(r->cx, op, value, "axes") || tg_attr_ints(r->cx, op, value, "axes", axes, TG_MAX_NDIM) != (int)n)
+    if (tg_attr_is_none(r->cx, op, value, "axes") ||
+        tg_attr_ints(r->cx, op, value, "axes", axes, TG_MAX_NDIM) != (int)n)
         return value;
     bool same = true;
     for (uint32_t k = 0; k < n; ++k) {
@@ -403,8 +390,7 @@ static const tg_node *turn_dense(tg_rebind *r, const tg_node *value)
 {
     const tg_node *w = value->kid[1];
     const int64_t axes[2] = { 1, 0 };
-    if (w->kind != TG_RCONST || !is_known(w->type) || !tg_is_float(w->type->dtype) || w->type->dim[0] < 8)
-        return value;
+    if (w->kind != TG_RCONST || !is_known(w->type) || !tg_is_float(w->type->dtype) || w->type->dim[0] < 8) return value;
     const tg_node *arg[2] = { value->kid[0], bound(r, reordered(r, w, axes)) };
     return arg[1] == NULL ? NULL : tg_rebind_call(r, "nn.matmul", value->u.call->attrs, 2, arg);
 }
@@ -413,14 +399,9 @@ static const tg_node *turn_dense(tg_rebind *r, const tg_node *value)
 
 static bool carries_axis(const tg_node *v)
 {
-    static const char *const name[] = { "nn.bias_add", "nn.prelu", "nn.softmax", "nn.log_softmax", "nn.fast_softmax" };
+    static const char *const name[] = { "nn.bias_add", "nn.prelu", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
+                                        "qnn.quantize", "qnn.dequantize", "qnn.rescale" };
     return is_one_of(v, name, TG_COUNT(name));
-}
-
-static bool is_pool(const tg_node *v)
-{
-    const char *s = v->u.call->op->text;
-    return strstr(s, "pool") != NULL && v->nkids == 1;
 }
 
 static bool is_reduction(const tg_node *v)
@@ -436,14 +417,10 @@ static const tg_node *turn_with_twin(tg_rebind *r, const tg_var *v, const tg_nod
         const tg_node *arg = twin(r, value->kid[0]);
         return finish(r, v, same_call(r, value, value->u.call->attrs, 1, &arg));
     }
-    if (carries_axis(value) && same_rank)
-        return turn_axis(r, v, value, op);
-    if (is_pool(value) && same_rank)
-        return turn_pool(r, v, value, op);
-    if (is_reduction(value))
-        return turn_reduction(r, v, value, op);
-    if (tg_is_op_call(value, "nn.pad") && same_rank)
-        return turn_pad(r, v, value);
+    if (carries_axis(value) && same_rank) return turn_axis(r, v, value, op);
+    if (has_attr(op, "layout") && value->nkids == 1 && same_rank) return turn_layout(r, v, value, op);
+    if (is_reduction(value)) return turn_reduction(r, v, value, op);
+    if (tg_is_op_call(value, "nn.pad") && same_rank) return turn_pad(r, v, value);
     if (tg_is_op_call(value, "reshape") || tg_is_op_call(value, "nn.batch_flatten") || tg_is_op_call(value, "squeeze"))
         return turn_reshape(r, value);
     return tg_is_op_call(value, "transpose") && same_rank ? turn_transpose(r, value, op) : value;
@@ -451,34 +428,30 @@ static const tg_node *turn_with_twin(tg_rebind *r, const tg_var *v, const tg_nod
 
 static const tg_node *turn(tg_rebind *r, const tg_var *v, const tg_node *value)
 {
-    if (value->kind != TG_RCALL || value->u.call->op == NULL || value->nkids == 0 || value->type == NULL)
-        return value;
+    if (value->kind != TG_RCALL || value->u.call->op == NULL || value->nkids == 0 || value->type == NULL) return value;
     const tg_op *op = tg_op_find(r->cx, value->u.call->op);
-    if (op == NULL)
-        return value;
-    if (((layout *)r->user)->images && can_turn(r->cx, value))
-        return turn_conv(r, v, value);
-    if (tg_is_op_call(value, "nn.dense"))
-        return turn_dense(r, value);
-    if (tg_is_op_call(value, "concatenate"))
-        return turn_concatenate(r, v, value, op);
+    if (op == NULL) return value;
+    if (((layout *)r->user)->images && can_turn(r->cx, value)) return turn_conv(r, v, value);
+    if (tg_is_op_call(value, "nn.dense")) return turn_dense(r, value);
+    if (tg_is_op_call(value, "concatenate")) return turn_concatenate(r, v, value, op);
     bool has_twin = twin(r, value->kid[0]) != NULL;
     const tg_node *now = has_twin ? turn_with_twin(r, v, value, op) : value;
-    if (now != value)
-        return now;
-    bool broadcast = op->fusion == TG_FUSE_BROADCAST && value->nkids > 1 && !carries_axis(value) && strncmp(op->name, "broadcast_to", 12) != 0;
+    if (now != value) return now;
+    bool broadcast = op->fusion == TG_FUSE_BROADCAST && value->nkids > 1 && !carries_axis(value) &&
+                     strncmp(op->name, "broadcast_to", 12) != 0;
     return broadcast ? turn_broadcast(r, v, value) : value;
 }
 
-typedef struct counting { uint32_t convs; bool worthwhile; } counting;
+typedef struct counting {
+    uint32_t convs;
+    bool worthwhile;
+} counting;
 
 static bool count(tg_ctx *cx, const tg_node *n, void *user)
 {
     counting *c = user;
-    if (n->kind == TG_RFN)
-        tg_visit(cx, n->u.func->body, count, c);
-    if (n->kind != TG_RCALL || n->u.call->op == NULL || !can_turn(cx, n))
-        return true;
+    if (n->kind == TG_RFN) tg_visit(cx, n->u.func->body, count, c);
+    if (n->kind != TG_RCALL || n->u.call->op == NULL || !can_turn(cx, n)) return true;
     ++c->convs;
     int64_t weights, channels = n->type->dim[1];
     c->worthwhile = c->worthwhile || (tg_type_elements(n->kid[1]->type, &weights) && weights / channels >= WORTHWHILE);
@@ -488,11 +461,9 @@ static bool count(tg_ctx *cx, const tg_node *n, void *user)
 bool tg_pass_layout(tg_ctx *cx, tg_module *m, const tg_options *opt)
 {
     counting c = { 0, false };
-    if (opt->keep_layout)
-        return true;
+    if (opt->keep_layout) return true;
     for (size_t i = 0; i < m->funcs.n; ++i)
-        if (m->funcs.at[i]->kind == TG_FUNC_RELAY)
-            tg_visit(cx, m->funcs.at[i]->body, count, &c);
+        if (m->funcs.at[i]->kind == TG_FUNC_RELAY) tg_visit(cx, m->funcs.at[i]->body, count, &c);
     layout l = { { 0 }, c.convs > 1 || c.worthwhile };
     tg_rebind r = { .cx = cx, .m = m, .fn = turn, .user = &l };
     return tg_rebind_module(&r);

@@ -8,7 +8,9 @@
 #include "ir/walk.h"
 #include "schedule/linear.h"
 
-typedef struct lowering { tg_subst by; } lowering;
+typedef struct lowering {
+    tg_subst by;
+} lowering;
 
 /* ---- what iterators and views stand for, outer blocks first ---- */
 
@@ -19,8 +21,7 @@ static const tg_node *plus(tg_ctx *cx, const tg_node *a, const tg_node *b)
 
 static const tg_node *stride_of(tg_ctx *cx, const tg_buffer *b, uint32_t k)
 {
-    if (b->strides != NULL)
-        return b->strides[k];
+    if (b->strides != NULL) return b->strides[k];
     const tg_node *s = tg_int(cx, tg_dtype_of(b->shape[k]), 1);
     for (uint32_t j = k + 1; j < b->ndim; ++j)
         s = tg_linear_simplest(cx, tg_bin(cx, TG_MUL, s, tg_cast(cx, tg_dtype_of(s), b->shape[j])));
@@ -29,8 +30,7 @@ static const tg_node *stride_of(tg_ctx *cx, const tg_buffer *b, uint32_t k)
 
 static void bind_if_var(tg_ctx *cx, lowering *l, const tg_node *e, const tg_node *value)
 {
-    if (e != NULL && e->kind == TG_VAR)
-        tg_subst_var(cx, &l->by, e->u.var, tg_cast(cx, tg_dtype_of(e), value));
+    if (e != NULL && e->kind == TG_VAR) tg_subst_var(cx, &l->by, e->u.var, tg_cast(cx, tg_dtype_of(e), value));
 }
 
 /* The view over the memory of its source: offset of the region's corner; strides that are variables are the source's. */
@@ -48,7 +48,8 @@ static void bind_view(tg_ctx *cx, lowering *l, const struct tg_match_part *m)
     const tg_node **strides = TG_ARRAY(cx, const tg_node *, v->ndim);
     for (uint32_t k = 0; m->view->strides != NULL && k < v->ndim; ++k) {
         bool given = m->view->strides[k]->kind == TG_VAR && k + source->ndim >= v->ndim;
-        const tg_node *s = given ? stride_of(cx, source, k + source->ndim - v->ndim) : tg_substitute(cx, m->view->strides[k], &l->by);
+        const tg_node *s =
+            given ? stride_of(cx, source, k + source->ndim - v->ndim) : tg_substitute(cx, m->view->strides[k], &l->by);
         bind_if_var(cx, l, m->view->strides[k], s);
         strides[k] = s;
     }
@@ -64,15 +65,13 @@ static void bind_view(tg_ctx *cx, lowering *l, const struct tg_match_part *m)
 static bool bind(tg_ctx *cx, const tg_node *n, void *user)
 {
     lowering *l = user;
-    if (n->kind != TG_BLOCK)
-        return tg_is_stmt(n);
+    if (n->kind != TG_BLOCK) return tg_is_stmt(n);
     tg_block_parts p = tg_block_open(cx, n);
     for (uint32_t i = 0; i < p.niters; ++i) {
         const tg_node *value = tg_substitute(cx, p.iter[i].binding, &l->by);
         tg_subst_var(cx, &l->by, p.iter[i].var, tg_cast(cx, p.iter[i].var->type->dtype, value));
     }
-    for (uint32_t i = 0; i < p.nmatches; ++i)
-        bind_view(cx, l, &p.match[i]);
+    for (uint32_t i = 0; i < p.nmatches; ++i) bind_view(cx, l, &p.match[i]);
     return true;
 }
 
@@ -107,10 +106,8 @@ static const tg_node *statement_of(tg_ctx *cx, const tg_node *n)
     }
     for (uint32_t i = p.nmatches; i > 0; --i)
         body = tg_node_new(cx, TG_DECL_BUFFER, n->span, NULL, p.match[i - 1].view, 1, &body);
-    if (!(p.predicate->kind == TG_INT && p.predicate->u.i != 0))
-        body = tg_if(cx, p.predicate, body, NULL);
-    for (uint32_t i = 0; i < p.nallocs; ++i)
-        body = tg_place_alloc(cx, body, p.alloc[i]);
+    if (!(p.predicate->kind == TG_INT && p.predicate->u.i != 0)) body = tg_if(cx, p.predicate, body, NULL);
+    for (uint32_t i = 0; i < p.nallocs; ++i) body = tg_place_alloc(cx, body, p.alloc[i]);
     return body;
 }
 
@@ -140,10 +137,8 @@ bool tg_pass_lower_blocks(tg_ctx *cx, tg_module *m, const tg_options *opt)
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
         bool has_blocks = false;
-        if (f->kind == TG_FUNC_PRIM)
-            tg_visit(cx, f->body, find_block, &has_blocks);
-        if (!has_blocks)
-            continue;
+        if (f->kind == TG_FUNC_PRIM) tg_visit(cx, f->body, find_block, &has_blocks);
+        if (!has_blocks) continue;
         tg_func *g = tg_func_copy(cx, f);
         g->body = lower_body(cx, f->body);
         tg_module_set(m, g);

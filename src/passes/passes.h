@@ -25,8 +25,10 @@ bool tg_pass_inline_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);     
 bool tg_pass_infer_types(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* every expression gets its type */
 bool tg_pass_simplify_graph(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* identities go; batch_norm, dropout unpacked */
 bool tg_pass_fold_const(tg_ctx *cx, tg_module *m, const tg_options *opt);       /* calls on constants become constants */
+bool tg_pass_canon_qnn(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* quantised operators to integer ones */
 bool tg_pass_fold_batch_norm(tg_ctx *cx, tg_module *m, const tg_options *opt);  /* scale and shift into weights and bias */
 bool tg_pass_layout(tg_ctx *cx, tg_module *m, const tg_options *opt);           /* channels last inside */
+bool tg_pass_pack_dot(tg_ctx *cx, tg_module *m, const tg_options *opt);         /* weights of byte products in fours */
 bool tg_pass_fuse_ops(tg_ctx *cx, tg_module *m, const tg_options *opt);         /* groups become functions with Primitive=1 */
 bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* fused functions and main to PrimFuncs */
 /* on TIR */
@@ -34,6 +36,7 @@ bool tg_pass_schedule_funcs(tg_ctx *cx, tg_module *m, const tg_options *opt);   
 bool tg_pass_lower_blocks(tg_ctx *cx, tg_module *m, const tg_options *opt);     /* blocks to loops */
 bool tg_pass_flatten(tg_ctx *cx, tg_module *m, const tg_options *opt);          /* n-d buffers to 1-d */
 bool tg_pass_simplify(tg_ctx *cx, tg_module *m, const tg_options *opt);         /* integer algebra with ranges, dead code */
+bool tg_pass_dot_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* loops of byte products to dot_tile */
 bool tg_pass_loops(tg_ctx *cx, tg_module *m, const tg_options *opt);            /* unit loops go, unrolled loops unroll */
 bool tg_pass_plan_memory(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* allocations to offsets in the workspace */
 bool tg_pass_lower_call_packed(tg_ctx *cx, tg_module *m, const tg_options *opt);/* arguments, binding and results of calls */

@@ -13,9 +13,11 @@ const tg_pass tg_pipeline[] = {
     { "fold-inputs", tg_pass_fold_const, "what the text computes from constants alone" },
     { "simplify-graph", tg_pass_simplify_graph, "identities go; batch_norm and dropout are unpacked" },
     { "fold-const", tg_pass_fold_const, "calls on constants become constants" },
+    { "canon-qnn", tg_pass_canon_qnn, "quantised operators become integer ones" },
     { "fold-batch-norm", tg_pass_fold_batch_norm, "scales and shifts move into weights and bias" },
     { "layout", tg_pass_layout, "channels last inside, transposes at the edges" },
     { "fold-layout", tg_pass_fold_const, "weights take the layout that was chosen" },
+    { "pack-dot", tg_pass_pack_dot, "weights of products of bytes come in groups of four" },
     { "fuse-ops", tg_pass_fuse_ops, "operators that share a loop nest become one function" },
     { "lower-ops", tg_pass_lower_ops, "fused functions become blocks, main becomes packed calls" },
     /* TensorIR level */
@@ -24,6 +26,7 @@ const tg_pass tg_pipeline[] = {
     /* loop level */
     { "flatten", tg_pass_flatten, "n-d buffers become 1-d" },
     { "simplify", tg_pass_simplify, "integer algebra with ranges, dead code" },
+    { "dot-calls", tg_pass_dot_calls, "loops that multiply and add bytes become calls of dot_tile" },
     { "loops", tg_pass_loops, "unit loops go, unrolled loops unroll" },
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },

@@ -8,15 +8,13 @@
 bool tg_pass_schedule_funcs(tg_ctx *cx, tg_module *m, const tg_options *opt)
 {
     tg_target t;
-    if (!tg_target_parse(cx, opt->target, &t))
-        return false;
+    if (!tg_target_parse(cx, opt->target, &t)) return false;
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
         if (f->kind != TG_FUNC_PRIM || opt->keep_schedule || tg_v_get_int(f->attrs, "tir.is_scheduled", 0) != 0)
             continue;
         const tg_func *now = tg_schedule_func(cx, f, &t);
-        if (now != f)
-            tg_module_set(m, now);
+        if (now != f) tg_module_set(m, now);
     }
     return true;
 }

@@ -10,10 +10,10 @@ enum { MAX_ROUNDS = 8 };
 
 typedef struct simplifying {
     tg_simplify s;
-    tg_map value;                   /* var id + 1 -> the constant or variable it stands for */
-    tg_map used;                    /* var id + 1: mentioned by an expression or an access */
-    tg_map held;                    /* var id + 1: mentioned by the shape, strides or offset of a buffer */
-    tg_map seen;                    /* buffer id + 1: its shape is visited */
+    tg_map value; /* var id + 1 -> the constant or variable it stands for */
+    tg_map used;  /* var id + 1: mentioned by an expression or an access */
+    tg_map held;  /* var id + 1: mentioned by the shape, strides or offset of a buffer */
+    tg_map seen;  /* buffer id + 1: its shape is visited */
 } simplifying;
 
 static void mark(tg_ctx *cx, tg_map *set, uint64_t k)
@@ -31,32 +31,26 @@ static uint64_t key(const tg_var *v)
 
 static bool hold(tg_ctx *cx, const tg_node *n, void *user)
 {
-    if (n->kind == TG_VAR)
-        mark(cx, &((simplifying *)user)->held, key(n->u.var));
+    if (n->kind == TG_VAR) mark(cx, &((simplifying *)user)->held, key(n->u.var));
     return true;
 }
 
 static void use_buffer(tg_ctx *cx, simplifying *s, const tg_buffer *b)
 {
     mark(cx, &s->used, key(b->data));
-    if (tg_map_get(&s->seen, (uint64_t)b->id + 1) != NULL)
-        return;
+    if (tg_map_get(&s->seen, (uint64_t)b->id + 1) != NULL) return;
     mark(cx, &s->seen, (uint64_t)b->id + 1);
     for (uint32_t k = 0; k < b->ndim; ++k) {
         tg_visit(cx, b->shape[k], hold, s);
-        if (b->strides != NULL)
-            tg_visit(cx, b->strides[k], hold, s);
+        if (b->strides != NULL) tg_visit(cx, b->strides[k], hold, s);
     }
-    if (b->elem_offset != NULL)
-        tg_visit(cx, b->elem_offset, hold, s);
+    if (b->elem_offset != NULL) tg_visit(cx, b->elem_offset, hold, s);
 }
 
 static void use_block(tg_ctx *cx, simplifying *s, const tg_block *b)
 {
-    for (uint32_t i = 0; i < b->nreads; ++i)
-        use_buffer(cx, s, b->read[i]);
-    for (uint32_t i = 0; i < b->nwrites; ++i)
-        use_buffer(cx, s, b->write[i]);
+    for (uint32_t i = 0; i < b->nreads; ++i) use_buffer(cx, s, b->read[i]);
+    for (uint32_t i = 0; i < b->nwrites; ++i) use_buffer(cx, s, b->write[i]);
     for (uint32_t i = 0; i < b->nmatches; ++i) {
         use_buffer(cx, s, b->match[i].source);
         use_buffer(cx, s, b->match[i].view);
@@ -65,7 +59,8 @@ static void use_block(tg_ctx *cx, simplifying *s, const tg_block *b)
 
 static bool is_trivial(const tg_node *value)
 {
-    return value->kind == TG_INT || value->kind == TG_FLOAT || (value->kind == TG_VAR && value->type->kind == TG_T_PRIM);
+    return value->kind == TG_INT || value->kind == TG_FLOAT ||
+           (value->kind == TG_VAR && value->type->kind == TG_T_PRIM);
 }
 
 static bool collect(tg_ctx *cx, const tg_node *n, void *user)
@@ -92,9 +87,8 @@ static const tg_node *variable(simplifying *s, const tg_node *n)
 {
     tg_ctx *cx = s->s.cx;
     for (const tg_node *v; n->kind == TG_VAR && (v = tg_map_get(&s->value, key(n->u.var))) != NULL;)
-        n = v;                                      /* a let stands for something bound before it: this ends */
-    if (n->kind != TG_VAR || n->type->kind != TG_T_PRIM)
-        return n;
+        n = v; /* a let stands for something bound before it: this ends */
+    if (n->kind != TG_VAR || n->type->kind != TG_T_PRIM) return n;
     tg_range r = tg_range_of(cx, &s->s.ranges, n);
     DLDataType d = tg_dtype_of(n);
     bool integer = d.lanes == 1 && (d.code == kDLInt || d.code == kDLUInt);
@@ -106,20 +100,15 @@ static const tg_node *logic(tg_ctx *cx, const tg_node *n)
     const tg_node *a = n->kid[0], *b = n->kind == TG_NOT ? NULL : n->kid[1];
     switch (n->kind) {
     case TG_AND:
-        if (a->kind == TG_INT)
-            return a->u.i != 0 ? b : a;
-        if (b->kind == TG_INT && (b->u.i != 0 || !tg_has_effect(cx, a)))
-            return b->u.i != 0 ? a : b;
+        if (a->kind == TG_INT) return a->u.i != 0 ? b : a;
+        if (b->kind == TG_INT && (b->u.i != 0 || !tg_has_effect(cx, a))) return b->u.i != 0 ? a : b;
         return n;
     case TG_OR:
-        if (a->kind == TG_INT)
-            return a->u.i != 0 ? a : b;
-        if (b->kind == TG_INT && (b->u.i == 0 || !tg_has_effect(cx, a)))
-            return b->u.i == 0 ? a : b;
+        if (a->kind == TG_INT) return a->u.i != 0 ? a : b;
+        if (b->kind == TG_INT && (b->u.i == 0 || !tg_has_effect(cx, a))) return b->u.i == 0 ? a : b;
         return n;
     default:
-        if (a->kind == TG_INT)
-            return tg_int(cx, TG_BOOL, a->u.i == 0);
+        if (a->kind == TG_INT) return tg_int(cx, TG_BOOL, a->u.i == 0);
         return a->kind == TG_NOT ? a->kid[0] : n;
     }
 }
@@ -133,8 +122,7 @@ static const tg_node *comparison(simplifying *s, const tg_node *n)
 static const tg_node *chosen(tg_ctx *cx, const tg_node *n)
 {
     const tg_node *c = n->kid[0];
-    if (c->kind == TG_INT)
-        return n->kid[c->u.i != 0 ? 1 : 2];
+    if (c->kind == TG_INT) return n->kid[c->u.i != 0 ? 1 : 2];
     return tg_node_equal(cx, n->kid[1], n->kid[2]) && !tg_has_effect(cx, c) ? n->kid[1] : n;
 }
 
@@ -152,26 +140,40 @@ static const tg_node *cast_back(simplifying *s, const tg_node *n)
 static const tg_node *expression(simplifying *s, const tg_node *n)
 {
     tg_ctx *cx = s->s.cx;
-    if (n->kind == TG_VAR)
-        return variable(s, n);
+    if (n->kind == TG_VAR) return variable(s, n);
     const tg_node *now = tg_simplify_const(cx, n);
-    if (now != n)
-        return now;
+    if (now != n) return now;
     switch (n->kind) {
-    case TG_ADD: case TG_SUB: case TG_MUL: case TG_DIV: case TG_MOD: case TG_FLOORDIV: case TG_FLOORMOD: case TG_MIN: case TG_MAX:
-        return tg_is_int(tg_dtype_of(n)) ? tg_simplify_int(&s->s, n) : n;
-    case TG_EQ: case TG_NE: case TG_LT: case TG_LE: case TG_GT: case TG_GE: return comparison(s, n);
-    case TG_AND: case TG_OR: case TG_NOT: return logic(cx, n);
+    case TG_ADD:
+    case TG_SUB:
+    case TG_MUL:
+    case TG_DIV:
+    case TG_MOD:
+    case TG_FLOORDIV:
+    case TG_FLOORMOD:
+    case TG_MIN:
+    case TG_MAX: return tg_is_int(tg_dtype_of(n)) ? tg_simplify_int(&s->s, n) : n;
+    case TG_EQ:
+    case TG_NE:
+    case TG_LT:
+    case TG_LE:
+    case TG_GT:
+    case TG_GE: return comparison(s, n);
+    case TG_AND:
+    case TG_OR:
+    case TG_NOT: return logic(cx, n);
     case TG_SELECT: return chosen(cx, n);
     case TG_CAST: return cast_back(s, n);
     case TG_CALL:
-        if (tg_is_call(n, "if_then_else"))
-            return chosen(cx, n);
+        if (tg_is_call(n, "if_then_else")) return chosen(cx, n);
         return tg_is_call(n, "likely") && n->kid[0]->kind == TG_INT ? n->kid[0] : n;
     case TG_LET:
         if (tg_map_get(&s->value, key(n->u.var)) != NULL && tg_map_get(&s->held, key(n->u.var)) == NULL)
             return n->kid[1];
-        return tg_map_get(&s->used, key(n->u.var)) == NULL && tg_map_get(&s->held, key(n->u.var)) == NULL && !tg_has_effect(cx, n->kid[0]) ? n->kid[1] : n;
+        return tg_map_get(&s->used, key(n->u.var)) == NULL && tg_map_get(&s->held, key(n->u.var)) == NULL &&
+                       !tg_has_effect(cx, n->kid[0])
+                   ? n->kid[1]
+                   : n;
     default: return n;
     }
 }
@@ -186,8 +188,7 @@ static bool is_nop(const tg_node *n)
 static const tg_node *sequence(tg_ctx *cx, const tg_node *n)
 {
     for (uint32_t i = 0; i < n->nkids; ++i)
-        if (n->kid[i]->kind == TG_SEQ)
-            return tg_seq(cx, n->nkids, n->kid);
+        if (n->kid[i]->kind == TG_SEQ) return tg_seq(cx, n->nkids, n->kid);
     return n->nkids == 1 ? n->kid[0] : n;
 }
 
@@ -200,8 +201,7 @@ static const tg_node *effect_of(tg_ctx *cx, const tg_node *e)
 static const tg_node *branch(tg_ctx *cx, const tg_node *n)
 {
     const tg_node *c = n->kid[0], *otherwise = n->nkids > 2 && !is_nop(n->kid[2]) ? n->kid[2] : NULL;
-    if (c->kind == TG_INT)
-        return c->u.i != 0 ? n->kid[1] : otherwise != NULL ? otherwise : tg_nop(cx);
+    if (c->kind == TG_INT) return c->u.i != 0 ? n->kid[1] : otherwise != NULL ? otherwise : tg_nop(cx);
     if (is_nop(n->kid[1]))
         return otherwise != NULL ? tg_if(cx, logic(cx, tg_not(cx, c)), otherwise, NULL) : effect_of(cx, c);
     return n->nkids > 2 && otherwise == NULL ? tg_if(cx, c, n->kid[1], NULL) : n;
@@ -252,8 +252,7 @@ const tg_node *tg_simplify_node(tg_ctx *cx, const tg_node *root)
         tg_visit(cx, root, collect, &s);
         tg_bounds_collect(cx, &s.s.ranges, root);
         const tg_node *now = tg_rewrite_node(cx, root, simplify, &s);
-        if (now == root)
-            break;
+        if (now == root) break;
         root = now;
     }
     return root;
@@ -265,8 +264,7 @@ bool tg_pass_simplify(tg_ctx *cx, tg_module *m, const tg_options *opt)
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
         const tg_node *body = f->kind == TG_FUNC_PRIM ? tg_simplify_node(cx, f->body) : f->body;
-        if (body == f->body)
-            continue;
+        if (body == f->body) continue;
         tg_func *g = tg_func_copy(cx, f);
         g->body = body;
         tg_module_set(m, g);

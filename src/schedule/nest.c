@@ -43,8 +43,7 @@ tg_nest *tg_nest_block(tg_sched *s, const tg_node *block)
 void tg_nest_add(tg_sched *s, tg_nest *parent, size_t at, tg_nest *kid)
 {
     TG_PUSH(s->cx, parent->kid, kid);
-    for (size_t i = parent->kid.n - 1; i > at; --i)
-        parent->kid.at[i] = parent->kid.at[i - 1];
+    for (size_t i = parent->kid.n - 1; i > at; --i) parent->kid.at[i] = parent->kid.at[i - 1];
     parent->kid.at[at] = kid;
     kid->parent = parent;
 }
@@ -52,8 +51,7 @@ void tg_nest_add(tg_sched *s, tg_nest *parent, size_t at, tg_nest *kid)
 size_t tg_nest_index(const tg_nest *n)
 {
     size_t i = 0;
-    while (n->parent->kid.at[i] != n)
-        ++i;
+    while (n->parent->kid.at[i] != n) ++i;
     return i;
 }
 
@@ -61,80 +59,67 @@ void tg_nest_remove(tg_nest *n)
 {
     for (;;) {
         tg_nest *p = n->parent;
-        for (size_t i = tg_nest_index(n); i + 1 < p->kid.n; ++i)
-            p->kid.at[i] = p->kid.at[i + 1];
+        for (size_t i = tg_nest_index(n); i + 1 < p->kid.n; ++i) p->kid.at[i] = p->kid.at[i + 1];
         --p->kid.n;
         n->parent = NULL;
-        if (p->kid.n > 0 || p->kind != TG_NEST_LOOP || p->parent == NULL)
-            return;
+        if (p->kid.n > 0 || p->kind != TG_NEST_LOOP || p->parent == NULL) return;
         n = p;
     }
 }
 
 bool tg_nest_under(const tg_nest *n, const tg_nest *above)
 {
-    while (n != NULL && n != above)
-        n = n->parent;
+    while (n != NULL && n != above) n = n->parent;
     return n != NULL;
 }
 
 tg_nest *tg_nest_next(const tg_nest *n, const tg_nest *within)
 {
-    if (n->kid.n > 0)
-        return n->kid.at[0];
+    if (n->kid.n > 0) return n->kid.at[0];
     while (n != within) {
         size_t i = tg_nest_index(n) + 1;
         n = n->parent;
-        if (i < n->kid.n)
-            return n->kid.at[i];
+        if (i < n->kid.n) return n->kid.at[i];
     }
     return NULL;
 }
 
 tg_nest *tg_nest_next_block(const tg_nest *n, const tg_nest *within)
 {
-    if (n == NULL && within->kind == TG_NEST_BLOCK)
-        return (tg_nest *)(uintptr_t)within;
+    if (n == NULL && within->kind == TG_NEST_BLOCK) return (tg_nest *)(uintptr_t)within;
     tg_nest *k = tg_nest_next(n == NULL ? within : n, within);
-    while (k != NULL && k->kind != TG_NEST_BLOCK)
-        k = tg_nest_next(k, within);
+    while (k != NULL && k->kind != TG_NEST_BLOCK) k = tg_nest_next(k, within);
     return k;
 }
 
 tg_nest *tg_nest_chain_end(tg_nest *n)
 {
-    while (n->kid.n == 1)
-        n = n->kid.at[0];
+    while (n->kid.n == 1) n = n->kid.at[0];
     return n;
 }
 
 int tg_nest_loops(const tg_nest *n, tg_nest **out, int max)
 {
     int count = 0;
-    for (const tg_nest *p = n->parent; p != NULL; p = p->parent)
-        count += p->kind == TG_NEST_LOOP;
-    if (count > max)
-        return -1;
+    for (const tg_nest *p = n->parent; p != NULL; p = p->parent) count += p->kind == TG_NEST_LOOP;
+    if (count > max) return -1;
     int i = count;
     for (tg_nest *p = n->parent; p != NULL; p = p->parent)
-        if (p->kind == TG_NEST_LOOP)
-            out[--i] = p;
+        if (p->kind == TG_NEST_LOOP) out[--i] = p;
     return count;
 }
 
 tg_nest *tg_nest_find(tg_sched *s, const char *block)
 {
     for (tg_nest *b = tg_nest_next_block(NULL, s->top); b != NULL; b = tg_nest_next_block(b, s->top))
-        if (tg_name_is(b->node->u.block->name, block))
-            return b;
+        if (tg_name_is(b->node->u.block->name, block)) return b;
     return NULL;
 }
 
 const tg_name *tg_sched_name(tg_sched *s, const char *hint)
 {
     const tg_name *name = tg_intern_z(s->cx, hint);
-    for (unsigned i = 1; tg_map_get(&s->names, TG_KEY(name)) != NULL; ++i)
-        name = tg_internf(s->cx, "%s_%u", hint, i);
+    for (unsigned i = 1; tg_map_get(&s->names, TG_KEY(name)) != NULL; ++i) name = tg_internf(s->cx, "%s_%u", hint, i);
     tg_map_put(s->cx, &s->names, TG_KEY(name), s);
     return name;
 }
@@ -147,23 +132,21 @@ const tg_var *tg_sched_var(tg_sched *s, const tg_var *like, const char *suffix)
 void tg_nest_subst(tg_sched *s, tg_nest *n, const tg_subst *by)
 {
     for (tg_nest *k = n; k != NULL; k = tg_nest_next(k, n))
-        if (k->node != NULL)
-            k->node = tg_substitute(s->cx, k->node, by);
+        if (k->node != NULL) k->node = tg_substitute(s->cx, k->node, by);
 }
 
 /* ---- nodes to tree ---- */
 
 static bool is_plain_loop(const tg_node *n)
 {
-    return n->kind == TG_FOR && tg_is_int_const(n->kid[0], 0) && n->kid[1]->kind == TG_INT && n->kid[1]->u.i > 0
-           && n->u.loop->kind != TG_FOR_THREAD;
+    return n->kind == TG_FOR && tg_is_int_const(n->kid[0], 0) && n->kid[1]->kind == TG_INT && n->kid[1]->u.i > 0 &&
+           n->u.loop->kind != TG_FOR_THREAD;
 }
 
 static void add_statement(tg_sched *s, tg_nest *parent, const tg_node *n, unsigned depth)
 {
     if (n->kind == TG_SEQ && depth < MAX_TREE_DEPTH) {
-        for (uint32_t i = 0; i < n->nkids; ++i)
-            add_statement(s, parent, n->kid[i], depth + 1);
+        for (uint32_t i = 0; i < n->nkids; ++i) add_statement(s, parent, n->kid[i], depth + 1);
         return;
     }
     bool loop = is_plain_loop(n) && depth < MAX_TREE_DEPTH;
@@ -171,8 +154,7 @@ static void add_statement(tg_sched *s, tg_nest *parent, const tg_node *n, unsign
     tg_nest_add(s, parent, parent->kid.n, k);
     if (!loop) {
         k->node = n;
-        if (n->kind == TG_BLOCK)
-            tg_map_put(s->cx, &s->names, TG_KEY(n->u.block->name), s);
+        if (n->kind == TG_BLOCK) tg_map_put(s->cx, &s->names, TG_KEY(n->u.block->name), s);
         return;
     }
     k->var = n->u.loop->var;
@@ -184,7 +166,8 @@ static void add_statement(tg_sched *s, tg_nest *parent, const tg_node *n, unsign
 
 tg_sched *tg_sched_open(tg_ctx *cx, const tg_func *f, const tg_target *t)
 {
-    if (f->kind != TG_FUNC_PRIM || f->body->kind != TG_BLOCK || f->body->u.block->niters > 0 || f->body->u.block->nmatches > 0)
+    if (f->kind != TG_FUNC_PRIM || f->body->kind != TG_BLOCK || f->body->u.block->niters > 0 ||
+        f->body->u.block->nmatches > 0)
         return NULL;
     tg_sched *s = TG_NEW(cx, tg_sched);
     s->cx = cx;
@@ -198,8 +181,7 @@ tg_sched *tg_sched_open(tg_ctx *cx, const tg_func *f, const tg_target *t)
         TG_PUSH(cx, s->wrap, body);
         body = body->kid[0];
     }
-    if (s->root.init != NULL)
-        return NULL;
+    if (s->root.init != NULL) return NULL;
     add_statement(s, s->top, body, 0);
     return s;
 }
@@ -209,14 +191,12 @@ tg_sched *tg_sched_open(tg_ctx *cx, const tg_func *f, const tg_target *t)
 static const tg_node *statement_of(tg_sched *s, const tg_nest *n)
 {
     tg_ctx *cx = s->cx;
-    if (n->node != NULL)
-        return n->node;
+    if (n->node != NULL) return n->node;
     const tg_node **kid = TG_ARRAY(cx, const tg_node *, n->kid.n);
     for (size_t i = 0; i < n->kid.n; ++i)
-        kid[i] = statement_of(s, n->kid.at[i]);     /* as deep as the tree: MAX_TREE_DEPTH and a few */
+        kid[i] = statement_of(s, n->kid.at[i]); /* as deep as the tree: MAX_TREE_DEPTH and a few */
     const tg_node *body = tg_seq(cx, (uint32_t)n->kid.n, kid);
-    if (n->kind == TG_NEST_TOP)
-        return body;
+    if (n->kind == TG_NEST_TOP) return body;
     tg_loop *loop = TG_NEW(cx, tg_loop);
     loop->var = n->var;
     loop->kind = n->mode;
@@ -232,19 +212,17 @@ const tg_func *tg_sched_close(tg_sched *s)
     const tg_buffer **alloc = TG_ARRAY(cx, const tg_buffer *, s->root.nallocs);
     uint32_t n = 0;
     const tg_node *body = statement_of(s, s->top);
-    for (uint32_t i = 0; i < s->root.nallocs; ++i)  /* what was inlined needs no memory */
+    for (uint32_t i = 0; i < s->root.nallocs; ++i) /* what was inlined needs no memory */
         if (tg_block_reads(cx, body, s->root.alloc[i]) || tg_block_writes(cx, body, s->root.alloc[i]))
             alloc[n++] = s->root.alloc[i];
-    for (size_t i = s->wrap.n; i > 0; --i)
-        body = tg_node_with(cx, s->wrap.at[i - 1], 1, &body);
+    for (size_t i = s->wrap.n; i > 0; --i) body = tg_node_with(cx, s->wrap.at[i - 1], 1, &body);
     tg_block_parts p = s->root;
     p.alloc = alloc;
     p.nallocs = n;
     p.body = body;
     f->body = tg_block_new(cx, &p);
     const char *says = tg_text_z(&s->says);
-    if (says[0] != '\0')
-        f->attrs = tg_v_with(cx, f->attrs, "tirgen.schedule", tg_v_strz(cx, says));
+    if (says[0] != '\0') f->attrs = tg_v_with(cx, f->attrs, "tirgen.schedule", tg_v_strz(cx, says));
     return f;
 }
 
@@ -253,8 +231,7 @@ const tg_func *tg_sched_close(tg_sched *s)
 static bool is_output(const tg_node *block, const tg_buffer *b)
 {
     for (uint32_t i = 0; i < block->u.block->nwrites; ++i)
-        if (block->u.block->write[i] == b)
-            return true;
+        if (block->u.block->write[i] == b) return true;
     return false;
 }
 
@@ -267,18 +244,21 @@ const tg_node *tg_block_store(tg_ctx *cx, const tg_node *block)
 {
     const tg_node *s = tg_block_body(block);
     (void)cx;
-    while (s->kind == TG_LET_STMT)
-        s = s->kid[1];
+    while (s->kind == TG_LET_STMT) s = s->kid[1];
     return s->kind == TG_STORE && is_output(block, s->u.buf) ? s : NULL;
 }
 
-typedef struct searching { const tg_buffer *b; enum tg_kind kind; bool found; } searching;
+typedef struct searching {
+    const tg_buffer *b;
+    enum tg_kind kind;
+    bool found;
+} searching;
 
 static bool search(tg_ctx *cx, const tg_node *n, void *user)
 {
     (void)cx;
     searching *s = user;
-    bool raw = n->kind == TG_VAR && n->u.var == s->b->data;                     /* the pointer itself: anything may happen */
+    bool raw = n->kind == TG_VAR && n->u.var == s->b->data; /* the pointer itself: anything may happen */
     s->found = s->found || raw || (n->kind == s->kind && n->u.buf->data == s->b->data);
     return !s->found;
 }
@@ -300,8 +280,7 @@ bool tg_block_writes(tg_ctx *cx, const tg_node *stmt, const tg_buffer *b)
 bool tg_block_has(const tg_node *block, enum tg_iter_kind kind)
 {
     for (uint32_t i = 0; i < block->u.block->niters; ++i)
-        if (block->u.block->iter[i].kind == kind)
-            return true;
+        if (block->u.block->iter[i].kind == kind) return true;
     return false;
 }
 
@@ -309,7 +288,8 @@ bool tg_block_has(const tg_node *block, enum tg_iter_kind kind)
 static bool is_simple(tg_ctx *cx, const tg_node *block)
 {
     const tg_block *b = block->u.block;
-    if (b->nallocs > 0 || b->nmatches > 0 || tg_has_effect(cx, block) || tg_block_has(block, TG_ITER_OPAQUE) || tg_block_has(block, TG_ITER_SCAN))
+    if (b->nallocs > 0 || b->nmatches > 0 || tg_has_effect(cx, block) || tg_block_has(block, TG_ITER_OPAQUE) ||
+        tg_block_has(block, TG_ITER_SCAN))
         return false;
     return tg_block_store(cx, block) != NULL;
 }
@@ -317,19 +297,20 @@ static bool is_simple(tg_ctx *cx, const tg_node *block)
 static bool same_index(tg_ctx *cx, const tg_node *a, uint32_t skip_a, const tg_node *b, uint32_t skip_b)
 {
     for (uint32_t i = 0; i < a->u.buf->ndim; ++i)
-        if (!tg_node_equal(cx, a->kid[i + skip_a], b->kid[i + skip_b]))
-            return false;
+        if (!tg_node_equal(cx, a->kid[i + skip_a], b->kid[i + skip_b])) return false;
     return true;
 }
 
 bool tg_block_is_complete(tg_ctx *cx, const tg_node *block)
 {
-    if (!is_simple(cx, block) || tg_block_has(block, TG_ITER_REDUCE) || block->u.block->has_init)
-        return false;
+    if (!is_simple(cx, block) || tg_block_has(block, TG_ITER_REDUCE) || block->u.block->has_init) return false;
     return !tg_block_reads(cx, tg_block_body(block), tg_block_store(cx, block)->u.buf);
 }
 
-typedef struct comparing { const tg_node *store; bool same; } comparing;
+typedef struct comparing {
+    const tg_node *store;
+    bool same;
+} comparing;
 
 static bool compare_load(tg_ctx *cx, const tg_node *n, void *user)
 {
@@ -354,16 +335,16 @@ static bool accumulates(tg_ctx *cx, const tg_node *block)
 
 bool tg_block_is_reduction(tg_ctx *cx, const tg_node *block)
 {
-    if (!is_simple(cx, block) || !block->u.block->has_init)
-        return false;
+    if (!is_simple(cx, block) || !block->u.block->has_init) return false;
     const tg_node *store = tg_block_store(cx, block), *init = tg_block_init(block);
-    return init->kind == TG_STORE && init->u.buf == store->u.buf && same_index(cx, init, 1, store, 1)
-           && !tg_block_reads(cx, init, store->u.buf) && accumulates(cx, block);
+    return init->kind == TG_STORE && init->u.buf == store->u.buf && same_index(cx, init, 1, store, 1) &&
+           !tg_block_reads(cx, init, store->u.buf) && accumulates(cx, block);
 }
 
 bool tg_block_is_update(tg_ctx *cx, const tg_node *block)
 {
-    return is_simple(cx, block) && !block->u.block->has_init && tg_block_has(block, TG_ITER_REDUCE) && accumulates(cx, block);
+    return is_simple(cx, block) && !block->u.block->has_init && tg_block_has(block, TG_ITER_REDUCE) &&
+           accumulates(cx, block);
 }
 
 tg_nest *tg_nest_loop_of(tg_sched *s, tg_nest *block, const tg_var *iter)
@@ -372,11 +353,9 @@ tg_nest *tg_nest_loop_of(tg_sched *s, tg_nest *block, const tg_var *iter)
     const tg_node *n = block->node;
     for (uint32_t i = 0; i < n->u.block->niters; ++i) {
         const tg_node *v = n->kid[3 * i + 2];
-        if (n->u.block->iter[i].var != iter || v->kind != TG_VAR)
-            continue;
+        if (n->u.block->iter[i].var != iter || v->kind != TG_VAR) continue;
         for (tg_nest *p = block->parent; p != NULL; p = p->parent)
-            if (p->kind == TG_NEST_LOOP && p->var == v->u.var)
-                return p;
+            if (p->kind == TG_NEST_LOOP && p->var == v->u.var) return p;
     }
     return NULL;
 }
@@ -386,19 +365,16 @@ bool tg_nest_is_plain(tg_sched *s, tg_nest *block)
     const tg_node *n = block->node;
     tg_nest *loop[TG_MAX_LOOPS];
     int nloops = tg_nest_loops(block, loop, TG_MAX_LOOPS);
-    if (nloops < 0 || (uint32_t)nloops != n->u.block->niters)
-        return false;
+    if (nloops < 0 || (uint32_t)nloops != n->u.block->niters) return false;
     uint64_t seen = 0;
     for (uint32_t i = 0; i < n->u.block->niters; ++i) {
         tg_nest *l = tg_nest_loop_of(s, block, n->u.block->iter[i].var);
         if (l == NULL || !tg_is_int_const(n->kid[3 * i], 0) || !tg_is_int_const(n->kid[3 * i + 1], l->extent))
             return false;
-        for (int k = 0; k < nloops; ++k)
-            seen |= loop[k] == l ? (uint64_t)1 << k : 0;
+        for (int k = 0; k < nloops; ++k) seen |= loop[k] == l ? (uint64_t)1 << k : 0;
     }
     for (int k = 0; k < nloops; ++k)
-        if (!(seen >> k & 1) || loop[k]->kid.n != 1)
-            return false;
+        if (!(seen >> k & 1) || loop[k]->kid.n != 1) return false;
     return tg_is_int_const(n->kid[3 * n->u.block->niters], 1);
 }
 
@@ -411,25 +387,22 @@ const tg_node *tg_block_reparted(tg_ctx *cx, tg_block_parts *p)
 bool tg_sched_is_param(const tg_sched *s, const tg_buffer *b)
 {
     for (uint32_t i = 0; i < s->func->nparams; ++i)
-        if (s->func->param[i] == b->data)
-            return true;
+        if (s->func->param[i] == b->data) return true;
     for (size_t i = 0; i < s->wrap.n; ++i)
-        if (s->wrap.at[i]->kind == TG_ALLOC_CONST && s->wrap.at[i]->u.alloc->var == b->data)
-            return true;
+        if (s->wrap.at[i]->kind == TG_ALLOC_CONST && s->wrap.at[i]->u.alloc->var == b->data) return true;
     return false;
 }
 
 void tg_sched_ranges(tg_sched *s, tg_ranges *r)
 {
     for (tg_nest *n = s->top; n != NULL; n = tg_nest_next(n, s->top)) {
-        if (n->kind == TG_NEST_LOOP)
-            tg_range_set(s->cx, r, n->var, (tg_range){ 0, n->extent - 1 });
-        if (n->kind != TG_NEST_BLOCK)
-            continue;
+        if (n->kind == TG_NEST_LOOP) tg_range_set(s->cx, r, n->var, (tg_range){ 0, n->extent - 1 });
+        if (n->kind != TG_NEST_BLOCK) continue;
         for (uint32_t i = 0; i < n->node->u.block->niters; ++i) {
             const tg_node *min = n->node->kid[3 * i], *extent = n->node->kid[3 * i + 1];
             if (min->kind == TG_INT && extent->kind == TG_INT)
-                tg_range_set(s->cx, r, n->node->u.block->iter[i].var, (tg_range){ min->u.i, min->u.i + extent->u.i - 1 });
+                tg_range_set(s->cx, r, n->node->u.block->iter[i].var,
+                             (tg_range){ min->u.i, min->u.i + extent->u.i - 1 });
         }
     }
 }

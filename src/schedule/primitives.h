@@ -16,7 +16,7 @@ bool tg_s_reorder(tg_sched *s, uint32_t n, tg_nest *const *order);
 bool tg_s_fuse(tg_sched *s, tg_nest *outer, tg_nest *inner, tg_nest **fused);
 bool tg_s_mark(tg_sched *s, tg_nest *loop, enum tg_for_kind mode);
 
-/* ---- blocks (primitives_block.c) ---- */
+/* ---- blocks (primitives_block.c, primitives_buffer.c, primitives_reduce.c) ---- */
 /* What the block computes is computed where it is read; the block goes. */
 bool tg_s_inline(tg_sched *s, tg_nest *block);
 /* The block is computed inside @p loop of its readers, only as much as an iteration of it reads. */
@@ -25,6 +25,8 @@ bool tg_s_compute_at(tg_sched *s, tg_nest *block, tg_nest *loop);
 tg_nest *tg_s_cache_write(tg_sched *s, tg_nest *block, const char *hint);
 /* A copy of the block, with a buffer of its own, for one of the blocks that read it. */
 tg_nest *tg_s_duplicate(tg_sched *s, tg_nest *block, tg_nest *reader);
+/* Dimension @p last of what the block computes becomes the innermost in memory. */
+bool tg_s_relayout(tg_sched *s, tg_nest *block, uint32_t last);
 /* Init becomes a block of its own in front of @p loop, which holds all reduce loops of the block. */
 tg_nest *tg_s_decompose(tg_sched *s, tg_nest *block, tg_nest *loop);
 /* Partial results for each value of the reduce loop @p loop in a buffer @p hint; the block then reduces those. Returns the block of

@@ -10,20 +10,22 @@ void tg_rule_say(tg_sched *s, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (s->says.n > 0)
-        tg_puts(&s->says, "; ");
+    if (s->says.n > 0) tg_puts(&s->says, "; ");
     tg_puts(&s->says, text);
 }
 
-typedef struct reading { tg_ctx *cx; const tg_buffer *b; const tg_node *block, *load; bool plain; } reading;
+typedef struct reading {
+    tg_ctx *cx;
+    const tg_buffer *b;
+    const tg_node *block, *load;
+    bool plain;
+} reading;
 
 static bool is_iterator(const tg_node *block, const tg_node *e)
 {
-    if (e->kind == TG_INT)
-        return true;
+    if (e->kind == TG_INT) return true;
     for (uint32_t i = 0; e->kind == TG_VAR && i < block->u.block->niters; ++i)
-        if (block->u.block->iter[i].var == e->u.var)
-            return true;
+        if (block->u.block->iter[i].var == e->u.var) return true;
     return false;
 }
 
@@ -31,12 +33,13 @@ static bool is_iterator(const tg_node *block, const tg_node *e)
 static bool read_plainly(tg_ctx *cx, const tg_node *n, void *user)
 {
     reading *r = user;
-    if (n->kind != TG_LOAD || n->u.buf != r->b)
-        return true;
+    if (n->kind != TG_LOAD || n->u.buf != r->b) return true;
     for (uint32_t k = 0; k < n->nkids; ++k) {
-        r->plain = r->plain && is_iterator(r->block, n->kid[k]) && (r->load == NULL || tg_node_equal(cx, r->load->kid[k], n->kid[k]));
+        r->plain = r->plain && is_iterator(r->block, n->kid[k]) &&
+                   (r->load == NULL || tg_node_equal(cx, r->load->kid[k], n->kid[k]));
         for (uint32_t j = 0; j < k; ++j)
-            r->plain = r->plain && (n->kid[j]->kind != TG_VAR || n->kid[k]->kind != TG_VAR || n->kid[j]->u.var != n->kid[k]->u.var);
+            r->plain = r->plain &&
+                       (n->kid[j]->kind != TG_VAR || n->kid[k]->kind != TG_VAR || n->kid[j]->u.var != n->kid[k]->u.var);
     }
     r->load = n;
     return true;
@@ -53,26 +56,23 @@ tg_nest *tg_rule_epilogue(tg_sched *s, tg_nest *block)
 {
     const tg_buffer *b = tg_block_output(block->node);
     tg_nest *reader = NULL;
-    if (tg_sched_is_param(s, b))
-        return NULL;
+    if (b == NULL || tg_sched_is_param(s, b)) return NULL; /* several regions: left as it is */
     for (tg_nest *n = s->top; n != NULL; n = tg_nest_next(n, s->top)) {
-        if (n->node == NULL || n == block || !tg_block_reads(s->cx, n->node, b))
-            continue;
-        if (reader != NULL || n->kind != TG_NEST_BLOCK)
-            return NULL;
+        if (n->node == NULL || n == block || !tg_block_reads(s->cx, n->node, b)) continue;
+        if (reader != NULL || n->kind != TG_NEST_BLOCK) return NULL;
         reader = n;
     }
-    bool fits = reader != NULL && tg_block_is_complete(s->cx, reader->node) && tg_nest_is_plain(s, reader)
-                && plain_load(s, reader->node, b) != NULL;
+    bool fits = reader != NULL && tg_block_is_complete(s->cx, reader->node) && tg_nest_is_plain(s, reader) &&
+                plain_load(s, reader->node, b) != NULL;
     /* each element is read once, or the block would be computed again and again */
     int64_t elements, runs = 1;
-    for (uint32_t i = 0; fits && i < reader->node->u.block->niters; ++i)
-        runs *= reader->node->kid[3 * i + 1]->u.i;
+    for (uint32_t i = 0; fits && i < reader->node->u.block->niters; ++i) runs *= reader->node->kid[3 * i + 1]->u.i;
     return fits && tg_buffer_elements(b, &elements) && elements == runs ? reader : NULL;
 }
 
 tg_nest *tg_rule_epilogue_or_copy(tg_sched *s, tg_nest *block)
 {
+    if (tg_block_output(block->node) == NULL) return NULL;
     tg_nest *e = tg_rule_epilogue(s, block);
     return e != NULL ? e : tg_s_cache_write(s, block, "acc");
 }
@@ -80,11 +80,9 @@ tg_nest *tg_rule_epilogue_or_copy(tg_sched *s, tg_nest *block)
 tg_nest *tg_rule_loop_under(tg_sched *s, tg_nest *block, const tg_var *iter, const tg_nest *above)
 {
     for (uint32_t i = 0; i < block->node->u.block->niters; ++i) {
-        if (block->node->u.block->iter[i].var != iter)
-            continue;
+        if (block->node->u.block->iter[i].var != iter) continue;
         for (tg_nest *p = block->parent; p != NULL && p != above; p = p->parent)
-            if (p->kind == TG_NEST_LOOP && tg_uses_var(s->cx, block->node->kid[3 * i + 2], p->var))
-                return p;
+            if (p->kind == TG_NEST_LOOP && tg_uses_var(s->cx, block->node->kid[3 * i + 2], p->var)) return p;
     }
     return NULL;
 }
@@ -95,10 +93,10 @@ uint32_t tg_rule_reduce_loops(tg_sched *s, tg_nest *block, const tg_nest *above,
     int n = tg_nest_loops(block, loops, TG_MAX_LOOPS);
     uint32_t count = 0;
     for (int i = 0; i < n; ++i) {
-        if (above != NULL && (loops[i] == above || !tg_nest_under(loops[i], above)))
-            continue;
+        if (above != NULL && (loops[i] == above || !tg_nest_under(loops[i], above))) continue;
         for (uint32_t k = 0; k < block->node->u.block->niters; ++k) {
-            if (block->node->u.block->iter[k].kind != TG_ITER_REDUCE || !tg_uses_var(s->cx, block->node->kid[3 * k + 2], loops[i]->var))
+            if (block->node->u.block->iter[k].kind != TG_ITER_REDUCE ||
+                !tg_uses_var(s->cx, block->node->kid[3 * k + 2], loops[i]->var))
                 continue;
             out[count++] = loops[i];
             break;
@@ -110,8 +108,7 @@ uint32_t tg_rule_reduce_loops(tg_sched *s, tg_nest *block, const tg_nest *above,
 tg_nest *tg_rule_outermost_under(tg_nest *block, const tg_nest *above)
 {
     tg_nest *n = block;
-    while (n->parent != above)
-        n = n->parent;
+    while (n->parent != above) n = n->parent;
     return n;
 }
 

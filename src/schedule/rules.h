@@ -8,13 +8,15 @@
 
 /* Sizes that follow from the target and the accumulators' type (tile.c). A tile has rows * vectors statements in the loop over its
  * lanes; lanes * vectors neighbours of the contiguous axis, rows of another. */
-typedef struct tg_tile { int64_t lanes, vectors, rows; } tg_tile;
+typedef struct tg_tile {
+    int64_t lanes, vectors, rows;
+} tg_tile;
 /* The extents need not divide: rests get tiles of their own. row_extent 1: there are no rows. */
 tg_tile tg_tile_choose(const tg_target *t, DLDataType d, int64_t lane_extent, int64_t row_extent);
 int64_t tg_tile_lanes(const tg_target *t, DLDataType d);
-int64_t tg_tile_statements(const tg_target *t, DLDataType d);   /* most in a loop over lanes */
-bool tg_tile_is_scalar(const tg_target *t);         /* no vectors: lanes are unrolled into scalars */
-int64_t tg_tile_cache(const tg_target *t);          /* bytes that may stay near while a loop runs */
+int64_t tg_tile_statements(const tg_target *t, DLDataType d); /* most in a loop over lanes */
+bool tg_tile_is_scalar(const tg_target *t);                   /* no vectors: lanes are unrolled into scalars */
+int64_t tg_tile_cache(const tg_target *t);                    /* bytes that may stay near while a loop runs */
 
 /* The one block that reads what @p block computes, element for element, and may be computed together with it; NULL. */
 tg_nest *tg_rule_epilogue(tg_sched *s, tg_nest *block);
@@ -32,11 +34,13 @@ tg_nest *tg_rule_reader_loop(tg_sched *s, tg_nest *block, tg_nest *reader, const
 void tg_rule_name_loops(tg_sched *s, tg_nest *block, tg_nest *reader);
 void tg_rule_say(tg_sched *s, const char *fmt, ...) TG_PRINTF(2, 3);
 
-void tg_rule_inline(tg_sched *s);                   /* rule_eltwise.c: small values are computed where they are used */
-void tg_rule_eltwise(tg_sched *s);                  /* rule_eltwise.c: nests without reductions */
-bool tg_rule_rows(tg_sched *s);                     /* rule_reduce.c: several reductions along one axis: row by row */
-bool tg_rule_conv(tg_sched *s, tg_nest *block);     /* rule_conv.c: a tile of accumulators, lanes along a contiguous axis */
-bool tg_rule_matmul(tg_sched *s, tg_nest *block);   /* rule_matmul.c: products along a contiguous reduction */
-bool tg_rule_reduce(tg_sched *s, tg_nest *block);   /* rule_reduce.c: one accumulator */
+void tg_rule_inline(tg_sched *s);               /* rule_eltwise.c: small values are computed where they are used */
+void tg_rule_eltwise(tg_sched *s);              /* rule_eltwise.c: nests without reductions */
+bool tg_rule_rows(tg_sched *s);                 /* rule_reduce.c: several reductions along one axis: row by row */
+bool tg_rule_dot(tg_sched *s, tg_nest *block);    /* rule_dot.c: bytes with weights in groups of four */
+bool tg_rule_taps(tg_sched *s, tg_nest *block);   /* rule_dot.c: few products of bytes that move along the output */
+bool tg_rule_conv(tg_sched *s, tg_nest *block); /* rule_conv.c: a tile of accumulators, lanes along a contiguous axis */
+bool tg_rule_matmul(tg_sched *s, tg_nest *block); /* rule_matmul.c: products along a contiguous reduction */
+bool tg_rule_reduce(tg_sched *s, tg_nest *block); /* rule_reduce.c: one accumulator */
 
 #endif

@@ -8,7 +8,11 @@
 #include <string.h>
 
 /* What a -mcpu= name implies; the first row whose name begins the given one counts. */
-typedef struct cpu { const char *name; int32_t vector_bytes, vector_registers, l1_bytes, l2_bytes; bool dsp; } cpu;
+typedef struct cpu {
+    const char *name;
+    int32_t vector_bytes, vector_registers, l1_bytes, l2_bytes;
+    bool dsp;
+} cpu;
 static const cpu cpus[] = {
     { "generic", 0, 0, 0, 0, false },
     { "x86-64-v4", 64, 32, 32 << 10, 1 << 20, false },
@@ -46,22 +50,54 @@ static const cpu cpus[] = {
 };
 
 /* What a feature of -mattr= adds. */
-static const struct { const char *name; int32_t vector_bytes, vector_registers; bool dsp; } features[] = {
-    { "sse2", 16, 16, false }, { "sse4.2", 16, 16, false }, { "avx", 32, 16, false }, { "avx2", 32, 16, false },
-    { "fma", 0, 0, false }, { "avx512f", 64, 32, false }, { "avx512bw", 64, 32, false }, { "avx512vl", 64, 32, false },
-    { "avx512dq", 64, 32, false }, { "avx512vnni", 64, 32, false }, { "neon", 16, 32, false }, { "mve", 16, 8, true },
-    { "dsp", 0, 0, true }, { "fp16", 0, 0, false }, { "fullfp16", 0, 0, false }, { "fp-armv8", 0, 0, false },
-    { "vfp3", 0, 0, false }, { "vfp4", 0, 0, false }, { "sve", 16, 32, false }, { "dotprod", 0, 0, false }, { "v", 16, 32, false },
+static const struct {
+    const char *name;
+    int32_t vector_bytes, vector_registers;
+    bool dsp;
+} features[] = {
+    { "sse2", 16, 16, false },       { "sse4.2", 16, 16, false },   { "avx", 32, 16, false },
+    { "avx2", 32, 16, false },       { "fma", 0, 0, false },        { "avx512f", 64, 32, false },
+    { "avx512bw", 64, 32, false },   { "avx512vl", 64, 32, false }, { "avx512dq", 64, 32, false },
+    { "avx512vnni", 64, 32, false }, { "neon", 16, 32, false },     { "mve", 16, 8, true },
+    { "dsp", 0, 0, true },           { "fp16", 0, 0, false },       { "fullfp16", 0, 0, false },
+    { "fp-armv8", 0, 0, false },     { "vfp3", 0, 0, false },       { "vfp4", 0, 0, false },
+    { "sve", 16, 32, false },        { "dotprod", 0, 0, false },    { "v", 16, 32, false },
 };
 
 /* Options without a meaning here. A name that ends in '=' has a value. */
 static const char *const accepted[] = {
-    "-keys=", "-link-params", "-link-params=", "-device=", "-model=", "-march=", "-mtriple=", "-mfloat-abi=", "-mabi=", "-runtime=",
-    "-executor=", "-interface-api=", "-unpacked-api", "-unpacked-api=", "-workspace-byte-alignment=", "-constants-byte-alignment=",
-    "-system-lib", "-system-lib=", "-libs=", "-tag=", "-host=", "-num-cores=", "-opt-level=", "-fast-math", "-fast-math=", "-from_device=",
+    "-keys=",
+    "-link-params",
+    "-link-params=",
+    "-device=",
+    "-model=",
+    "-march=",
+    "-mtriple=",
+    "-mfloat-abi=",
+    "-mabi=",
+    "-runtime=",
+    "-executor=",
+    "-interface-api=",
+    "-unpacked-api",
+    "-unpacked-api=",
+    "-workspace-byte-alignment=",
+    "-constants-byte-alignment=",
+    "-system-lib",
+    "-system-lib=",
+    "-libs=",
+    "-tag=",
+    "-host=",
+    "-num-cores=",
+    "-opt-level=",
+    "-fast-math",
+    "-fast-math=",
+    "-from_device=",
 };
 
-typedef struct word { const char *at; size_t n; } word;
+typedef struct word {
+    const char *at;
+    size_t n;
+} word;
 
 static bool is_word(word w, const char *text)
 {
@@ -76,11 +112,9 @@ static bool begins(word w, const char *text)
 static bool next_word(const char **text, char separator, word *out)
 {
     const char *p = *text;
-    while (*p == separator || *p == ' ')
-        ++p;
+    while (*p == separator || *p == ' ') ++p;
     out->at = p;
-    while (*p != '\0' && *p != separator && *p != ' ')
-        ++p;
+    while (*p != '\0' && *p != separator && *p != ' ') ++p;
     out->n = (size_t)(p - out->at);
     *text = p;
     return out->n > 0;
@@ -88,8 +122,7 @@ static bool next_word(const char **text, char separator, word *out)
 
 static void set_vectors(tg_target *t, int32_t bytes, int32_t registers)
 {
-    if (bytes <= t->vector_bytes)
-        return;
+    if (bytes <= t->vector_bytes) return;
     t->vector_bytes = bytes;
     t->vector_registers = registers;
 }
@@ -116,14 +149,13 @@ static void use_cpu(tg_ctx *cx, word name, tg_target *t)
         return;
     }
     for (size_t i = 0; i < TG_COUNT(cpus); ++i) {
-        if (!begins(name, cpus[i].name))
-            continue;
+        if (!begins(name, cpus[i].name)) continue;
         set_vectors(t, cpus[i].vector_bytes, cpus[i].vector_registers);
         t->l1_bytes = cpus[i].l1_bytes;
         t->l2_bytes = cpus[i].l2_bytes;
         t->dsp = cpus[i].dsp;
         return;
-    }                                               /* a name we know nothing of: the portable tile fits */
+    } /* a name we know nothing of: the portable tile fits */
 }
 
 static void use_features(tg_ctx *cx, word list, tg_target *t)
@@ -137,8 +169,7 @@ static void use_features(tg_ctx *cx, word list, tg_target *t)
             --w.n;
         }
         for (size_t i = 0; on && i < TG_COUNT(features); ++i) {
-            if (!is_word(w, features[i].name))
-                continue;
+            if (!is_word(w, features[i].name)) continue;
             set_vectors(t, features[i].vector_bytes, features[i].vector_registers);
             t->dsp = t->dsp || features[i].dsp;
         }
@@ -148,8 +179,7 @@ static void use_features(tg_ctx *cx, word list, tg_target *t)
 static bool is_accepted(word w)
 {
     for (size_t i = 0; i < TG_COUNT(accepted); ++i)
-        if (accepted[i][strlen(accepted[i]) - 1] == '=' ? begins(w, accepted[i]) : is_word(w, accepted[i]))
-            return true;
+        if (accepted[i][strlen(accepted[i]) - 1] == '=' ? begins(w, accepted[i]) : is_word(w, accepted[i])) return true;
     return false;
 }
 
@@ -157,27 +187,24 @@ bool tg_target_parse(tg_ctx *cx, const char *text, tg_target *out)
 {
     word w;
     *out = (tg_target){ .kind = "c", .mcpu = "", .mattr = "" };
-    if (text == NULL)
-        return true;
+    if (text == NULL) return true;
     if (next_word(&text, ' ', &w)) {
         if (!is_word(w, "c")) {
-            tg_error(cx, TG_NOWHERE, "target: kind \"%.*s\" is not known, only \"c\" is", (int)(w.n < 64 ? w.n : 64), w.at);
+            tg_error(cx, TG_NOWHERE, "target: kind \"%.*s\" is not known, only \"c\" is", (int)(w.n < 64 ? w.n : 64),
+                     w.at);
             return false;
         }
     }
     while (next_word(&text, ' ', &w)) {
-        if (w.n > 2 && w.at[0] == '-' && w.at[1] == '-') {      /* one dash or two */
+        if (w.n > 2 && w.at[0] == '-' && w.at[1] == '-') { /* one dash or two */
             ++w.at;
             --w.n;
         }
-        if (begins(w, "-mcpu="))
-            use_cpu(cx, (word){ w.at + 6, w.n - 6 }, out);
-        else if (begins(w, "-mattr="))
-            use_features(cx, (word){ w.at + 7, w.n - 7 }, out);
+        if (begins(w, "-mcpu=")) use_cpu(cx, (word){ w.at + 6, w.n - 6 }, out);
+        else if (begins(w, "-mattr=")) use_features(cx, (word){ w.at + 7, w.n - 7 }, out);
         else if (!is_accepted(w)) {
             size_t n = 0;
-            while (n < w.n && w.at[n] != '=')
-                ++n;
+            while (n < w.n && w.at[n] != '=') ++n;
             tg_error(cx, TG_NOWHERE, "target: unknown option \"%.*s\"", (int)(n < 64 ? n : 64), w.at);
             return false;
         }

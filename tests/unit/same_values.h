@@ -29,8 +29,7 @@ static inline tg_module *tg_test_copy(tg_fixture *f, const tg_module *m)
 {
     tg_module *c = tg_module_new(f->cx);
     c->attrs = m->attrs;
-    for (size_t i = 0; i < m->funcs.n; ++i)
-        tg_module_add(c, m->funcs.at[i]);
+    for (size_t i = 0; i < m->funcs.n; ++i) tg_module_add(c, m->funcs.at[i]);
     return c;
 }
 
@@ -47,15 +46,16 @@ static inline void tg_test_fill(tg_tensor *t, uint32_t *state)
     DLDataType d = t->dl.dtype;
     for (int64_t i = 0; i < n; ++i) {
         int v = (int)(tg_test_random(state) % 33) - 16;
-        if (tg_is_float(d))
-            tg_tensor_set_f64(t, i, v / 8.0);
-        else
-            tg_tensor_set_i64(t, i, d.code == kDLUInt ? (d.bits == 1 ? v & 1 : v + 16) : v);
+        if (tg_is_float(d)) tg_tensor_set_f64(t, i, v / 8.0);
+        else tg_tensor_set_i64(t, i, d.code == kDLUInt ? (d.bits == 1 ? v & 1 : v + 16) : v);
     }
 }
 
 enum { TG_TEST_MAX_ARGS = 16 };
-typedef struct tg_test_args { uint32_t n; tg_tensor *at[TG_TEST_MAX_ARGS]; } tg_test_args;
+typedef struct tg_test_args {
+    uint32_t n;
+    tg_tensor *at[TG_TEST_MAX_ARGS];
+} tg_test_args;
 
 /* Runs @p fn on pseudo-random numbers; all buffers afterwards. */
 static inline tg_test_args tg_test_eval(tg_fixture *f, const tg_module *m, const tg_func *fn, uint32_t seed)
@@ -72,8 +72,7 @@ static inline tg_test_args tg_test_eval(tg_fixture *f, const tg_module *m, const
         tg_test_fill(a.at[i], &seed);
         dl[i] = &a.at[i]->dl;
     }
-    if (!tg_eval(f->cx, m, fn, dl, fn->nparams, &ret))
-        fail_msg("%s: %s", fn->name->text, tg_text_z(&f->log));
+    if (!tg_eval(f->cx, m, fn, dl, fn->nparams, &ret)) fail_msg("%s: %s", fn->name->text, tg_text_z(&f->log));
     return a;
 }
 
@@ -88,18 +87,18 @@ static inline void tg_test_same_values(tg_fixture *f, const tg_module *before, c
     for (size_t i = 0; i < before->funcs.n; ++i) {
         const tg_func *old = before->funcs.at[i], *now = tg_module_find(after, old->name);
         assert_non_null(now);
-        tg_test_args a = tg_test_eval(f, before, old, (uint32_t)i + 7), b = tg_test_eval(f, after, now, (uint32_t)i + 7);
+        tg_test_args a = tg_test_eval(f, before, old, (uint32_t)i + 7),
+                     b = tg_test_eval(f, after, now, (uint32_t)i + 7);
         for (uint32_t k = 0; k < a.n; ++k) {
             int64_t n;
             tg_type_elements(a.at[k]->type, &n);
             for (int64_t e = 0; e < n; ++e) {
                 double x = tg_tensor_f64(a.at[k], e), y = tg_tensor_f64(b.at[k], e);
-                if (tg_test_near(x, y))
-                    continue;
+                if (tg_test_near(x, y)) continue;
                 tg_text t = tg_text_new(f->cx);
                 tg_print_module(&t, after);
-                fail_msg("%s: %s, argument %u, element %lld: %g before, %g after\n%s", what, old->name->text, k, (long long)e, x, y,
-                         tg_text_z(&t));
+                fail_msg("%s: %s, argument %u, element %lld: %g before, %g after\n%s", what, old->name->text, k,
+                         (long long)e, x, y, tg_text_z(&t));
             }
         }
     }
@@ -111,8 +110,7 @@ static inline tg_module *tg_test_pass(tg_fixture *f, const tg_module *m, tg_pass
     tg_options opt = { .target = "c" };
     tg_module *c = tg_test_copy(f, m);
     f->cx->pass = name;
-    if (!pass(f->cx, c, &opt))
-        fail_msg("%s: %s", name, tg_text_z(&f->log));
+    if (!pass(f->cx, c, &opt)) fail_msg("%s: %s", name, tg_text_z(&f->log));
     tg_test_same_values(f, m, c, name);
     tg_module *again = tg_test_copy(f, c);
     assert_true(pass(f->cx, again, &opt));
@@ -128,13 +126,16 @@ static inline tg_module *tg_test_pass(tg_fixture *f, const tg_module *m, tg_pass
 /* Blocks all the way to flat loops, each pass compared with the one before it. */
 static inline tg_module *tg_test_lower(tg_fixture *f, const tg_module *m)
 {
-    static const struct { tg_pass_fn run; const char *name; } passes[] = {
-        { tg_pass_lower_blocks, "lower-blocks" }, { tg_pass_flatten, "flatten" }, { tg_pass_simplify, "simplify" },
-        { tg_pass_loops, "loops" }, { tg_pass_simplify, "simplify-loops" }
-    };
+    static const struct {
+        tg_pass_fn run;
+        const char *name;
+    } passes[] = { { tg_pass_lower_blocks, "lower-blocks" },
+                   { tg_pass_flatten, "flatten" },
+                   { tg_pass_simplify, "simplify" },
+                   { tg_pass_loops, "loops" },
+                   { tg_pass_simplify, "simplify-loops" } };
     tg_module *now = tg_test_copy(f, m);
-    for (size_t i = 0; i < TG_COUNT(passes); ++i)
-        now = tg_test_pass(f, now, passes[i].run, passes[i].name);
+    for (size_t i = 0; i < TG_COUNT(passes); ++i) now = tg_test_pass(f, now, passes[i].run, passes[i].name);
     return now;
 }
 
@@ -149,15 +150,13 @@ static inline const char *tg_test_text(tg_fixture *f, const tg_module *m)
 static inline void tg_test_has(tg_fixture *f, const tg_module *m, const char *part)
 {
     const char *text = tg_test_text(f, m);
-    if (strstr(text, part) == NULL)
-        fail_msg("\"%s\" is not in\n%s", part, text);
+    if (strstr(text, part) == NULL) fail_msg("\"%s\" is not in\n%s", part, text);
 }
 
 static inline void tg_test_has_not(tg_fixture *f, const tg_module *m, const char *part)
 {
     const char *text = tg_test_text(f, m);
-    if (strstr(text, part) != NULL)
-        fail_msg("\"%s\" is in\n%s", part, text);
+    if (strstr(text, part) != NULL) fail_msg("\"%s\" is in\n%s", part, text);
 }
 
 #endif

@@ -107,7 +107,7 @@ static void constants_and_kernels_are_static_and_const(void **state)
 static const struct { const char *in, *out, *member_in, *member_out, *size_in, *size_out; } names[] = {
     { "\"input:0\"", "\"output\"", "*input_0;", "*output;", "NET_INPUT_0_SIZE", "NET_OUTPUT_SIZE" },
     { "\"x\"", "\"x\"", "*x;", "*x;", "NET_X_SIZE", "NET_X_1_SIZE" },
-    { "\"class\"", "\"int\"", "*class_1;", "*int_1;", "NET_CLASS_1_SIZE", "NET_INT_1_SIZE" },
+    { "\"class\"", "\"int\"", "*v_class;", "*v_int;", "NET_V_CLASS_SIZE", "NET_V_INT_SIZE" },
     { "\"workspace\"", "\"E1\"", "*workspace;", "*v_E1;", "NET_WORKSPACE_1_SIZE", "NET_V_E1_SIZE" },
     { "\"a*/b\"", "\"\\\\\"", "*a_b;", "*output;", "NET_A_B_SIZE", "NET_OUTPUT_SIZE" },
     { "\"1\"", "\"_\"", "*v_1;", "*output;", "NET_V_1_SIZE", "NET_OUTPUT_SIZE" },
@@ -183,6 +183,22 @@ static void functions_of_other_files_are_declared_once_with_what_they_may_change
     const char *table = strstr(c, "int8_t c[2]");
     assert_non_null(table);
     assert_null(strstr(table + 1, "int8_t c"));             /* equal constants are one */
+}
+
+static void a_sum_with_a_constant_is_plain_when_its_numbers_allow(void **state)
+{
+    static const char script[] =
+        "from tvm.script import ir as I\nfrom tvm.script import tir as T\n@I.ir_module\nclass Module:\n"
+        "    @T.prim_func(private=True)\n    def add(x: T.Buffer((2,), \"int8\"), b: T.Buffer((2,), \"int32\"), y: T.Buffer((2,), \"int32\")):\n"
+        "        for i in range(2):\n            y[i] = T.Cast(\"int32\", x[i]) + b[i]\n\n"
+        "    @T.prim_func\n    def f(x: T.Buffer((2,), \"int8\"), y: T.Buffer((2,), \"int32\"), z: T.Buffer((2,), \"int32\")):\n"
+        "        b = T.allocate_const([100000, -7], \"int32\", [2])\n        T.call_extern(\"void\", \"add\", x.data, $, y.data)\n"
+        "        T.call_extern(\"void\", \"add\", x.data, b, y.data)\n";
+    tg_fixture *f = *state;
+    emitted x = emit(f, replaced(f, script, "$", "b"), TG_INTERFACE_C);
+    has(emitted_file(&x, "tvmgen_net.c"), "y[i] = x[i] + b_1[i];");
+    x = emit(f, replaced(f, script, "$", "z.data"), TG_INTERFACE_C);
+    has(emitted_file(&x, "tvmgen_net.c"), "y[i] = (int32_t)((uint32_t)x[i] + (uint32_t)b_1[i]);");
 }
 
 static void a_cycle_of_calls_is_refused(void **state)
@@ -261,6 +277,7 @@ int main(void)
         TEST(the_packed_entry_checks_its_arguments),
         TEST(kernels_alone_are_declared_in_the_header),
         TEST(functions_of_other_files_are_declared_once_with_what_they_may_change),
+        TEST(a_sum_with_a_constant_is_plain_when_its_numbers_allow),
         TEST(a_cycle_of_calls_is_refused),
         TEST(a_wrong_prefix_is_refused),
         TEST(a_file_that_cannot_be_written_ends_the_work),

@@ -3,42 +3,50 @@
 #include "schedule/primitives.h"
 
 /* C = A * B, D = max(C + bias, 0) */
-#define PRODUCT TIR_FUNC "main(A: T.Buffer((6, 10), \"float32\"), B: T.Buffer((10, 8), \"float32\"), bias: T.Buffer((8,), \"float32\"), D: T.Buffer((6, 8), \"float32\")):\n" \
-    "        C = T.alloc_buffer((6, 8))\n" \
-    "        for i, j, k in T.grid(6, 8, 10):\n" \
-    "            with T.block(\"C\"):\n" \
-    "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n" \
-    "                T.reads(A[vi, vk], B[vk, vj])\n" \
-    "                T.writes(C[vi, vj])\n" \
-    "                with T.init():\n" \
-    "                    C[vi, vj] = T.float32(0)\n" \
-    "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n" \
-    "        for i, j in T.grid(6, 8):\n" \
-    "            with T.block(\"D\"):\n" \
-    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n" \
-    "                T.reads(C[vi, vj], bias[vj])\n" \
-    "                T.writes(D[vi, vj])\n" \
-    "                D[vi, vj] = T.max(C[vi, vj] + bias[vj], T.float32(0))\n"
+#define PRODUCT                                                                                                        \
+    TIR_FUNC "main(A: T.Buffer((6, 10), \"float32\"), B: T.Buffer((10, 8), \"float32\"), bias: T.Buffer((8,), "        \
+             "\"float32\"), D: T.Buffer((6, 8), \"float32\")):\n"                                                      \
+             "        C = T.alloc_buffer((6, 8))\n"                                                                    \
+             "        for i, j, k in T.grid(6, 8, 10):\n"                                                              \
+             "            with T.block(\"C\"):\n"                                                                      \
+             "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                                         \
+             "                T.reads(A[vi, vk], B[vk, vj])\n"                                                         \
+             "                T.writes(C[vi, vj])\n"                                                                   \
+             "                with T.init():\n"                                                                        \
+             "                    C[vi, vj] = T.float32(0)\n"                                                          \
+             "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"                                         \
+             "        for i, j in T.grid(6, 8):\n"                                                                     \
+             "            with T.block(\"D\"):\n"                                                                      \
+             "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                                 \
+             "                T.reads(C[vi, vj], bias[vj])\n"                                                          \
+             "                T.writes(D[vi, vj])\n"                                                                   \
+             "                D[vi, vj] = T.max(C[vi, vj] + bias[vj], T.float32(0))\n"
 
 /* P = padded A, S = sums over windows of three */
-#define WINDOW TIR_FUNC "main(A: T.Buffer((9, 4), \"float32\"), S: T.Buffer((9, 4), \"float32\")):\n" \
-    "        P = T.alloc_buffer((11, 4))\n" \
-    "        for h, c in T.grid(11, 4):\n" \
-    "            with T.block(\"P\"):\n" \
-    "                vh, vc = T.axis.remap(\"SS\", [h, c])\n" \
-    "                T.reads(A[vh - 1, vc])\n" \
-    "                T.writes(P[vh, vc])\n" \
-    "                P[vh, vc] = T.if_then_else(1 <= vh and vh < 10, A[vh - 1, vc], T.float32(0))\n" \
-    "        for h, c, k in T.grid(9, 4, 3):\n" \
-    "            with T.block(\"S\"):\n" \
-    "                vh, vc, vk = T.axis.remap(\"SSR\", [h, c, k])\n" \
-    "                T.reads(P[vh + vk, vc])\n" \
-    "                T.writes(S[vh, vc])\n" \
-    "                with T.init():\n" \
-    "                    S[vh, vc] = T.float32(0)\n" \
-    "                S[vh, vc] = S[vh, vc] + P[vh + vk, vc]\n"
+#define WINDOW                                                                                                         \
+    TIR_FUNC "main(A: T.Buffer((9, 4), \"float32\"), S: T.Buffer((9, 4), \"float32\")):\n"                             \
+             "        P = T.alloc_buffer((11, 4))\n"                                                                   \
+             "        for h, c in T.grid(11, 4):\n"                                                                    \
+             "            with T.block(\"P\"):\n"                                                                      \
+             "                vh, vc = T.axis.remap(\"SS\", [h, c])\n"                                                 \
+             "                T.reads(A[vh - 1, vc])\n"                                                                \
+             "                T.writes(P[vh, vc])\n"                                                                   \
+             "                P[vh, vc] = T.if_then_else(1 <= vh and vh < 10, A[vh - 1, vc], T.float32(0))\n"          \
+             "        for h, c, k in T.grid(9, 4, 3):\n"                                                               \
+             "            with T.block(\"S\"):\n"                                                                      \
+             "                vh, vc, vk = T.axis.remap(\"SSR\", [h, c, k])\n"                                         \
+             "                T.reads(P[vh + vk, vc])\n"                                                               \
+             "                T.writes(S[vh, vc])\n"                                                                   \
+             "                with T.init():\n"                                                                        \
+             "                    S[vh, vc] = T.float32(0)\n"                                                          \
+             "                S[vh, vc] = S[vh, vc] + P[vh + vk, vc]\n"
 
-typedef struct bench { tg_fixture *f; tg_module *m; tg_target target; tg_sched *s; } bench;
+typedef struct bench {
+    tg_fixture *f;
+    tg_module *m;
+    tg_target target;
+    tg_sched *s;
+} bench;
 
 static bench start(tg_fixture *f, const char *text)
 {
@@ -51,8 +59,7 @@ static bench start(tg_fixture *f, const char *text)
 static tg_nest *block(const bench *b, const char *name)
 {
     tg_nest *n = tg_nest_find(b->s, name);
-    if (n == NULL)
-        fail_msg("no block %s", name);
+    if (n == NULL) fail_msg("no block %s", name);
     return n;
 }
 
@@ -74,12 +81,18 @@ static void check(const bench *b, const char *what)
     tg_test_lower(b->f, now);
 }
 
-#define DONE(b, call) do { if (!(call)) fail_msg("%s: %s", #call, (b).s->why); check(&(b), #call); } while (0)
-#define REFUSED(b, call, reason) do { \
-        (b).s->why = ""; \
-        if (call) fail_msg("%s was done", #call); \
-        if (strstr((b).s->why, reason) == NULL) fail_msg("%s: refused because %s", #call, (b).s->why); \
-        check(&(b), #call); } while (0)
+#define DONE(b, call)                                                                                                  \
+    do {                                                                                                               \
+        if (!(call)) fail_msg("%s: %s", #call, (b).s->why);                                                            \
+        check(&(b), #call);                                                                                            \
+    } while (0)
+#define REFUSED(b, call, reason)                                                                                       \
+    do {                                                                                                               \
+        (b).s->why = "";                                                                                               \
+        if (call) fail_msg("%s was done", #call);                                                                      \
+        if (strstr((b).s->why, reason) == NULL) fail_msg("%s: refused because %s", #call, (b).s->why);                 \
+        check(&(b), #call);                                                                                            \
+    } while (0)
 
 static void split_with_every_factor(void **state)
 {
@@ -105,8 +118,7 @@ static void partition_at_every_place(void **state)
             tg_nest *first, *rest;
             if (at >= loop(&b, "C", i)->extent)
                 REFUSED(b, tg_s_partition(b.s, loop(&b, "C", i), at, &first, &rest), "no place");
-            else
-                DONE(b, tg_s_partition(b.s, loop(&b, "C", i), at, &first, &rest));
+            else DONE(b, tg_s_partition(b.s, loop(&b, "C", i), at, &first, &rest));
         }
     }
 }
@@ -118,8 +130,7 @@ static void reorder_in_every_order(void **state)
         bench b = start(*state, PRODUCT);
         tg_nest *l[3] = { loop(&b, "C", order[i][0]), loop(&b, "C", order[i][1]), loop(&b, "C", order[i][2]) };
         DONE(b, tg_s_reorder(b.s, 3, l));
-        for (int k = 0; k < 3; ++k)
-            assert_ptr_equal(loop(&b, "C", k), l[k]);
+        for (int k = 0; k < 3; ++k) assert_ptr_equal(loop(&b, "C", k), l[k]);
     }
     bench b = start(*state, PRODUCT);
     REFUSED(b, tg_s_reorder(b.s, 2, (tg_nest *[]){ loop(&b, "C", 0), loop(&b, "D", 1) }), "not nested");
@@ -137,12 +148,12 @@ static void reorder_refuses_two_blocks(void **state)
 static void reorder_refuses_blocks_that_depend_on_themselves(void **state)
 {
     bench b = start(*state, TIR_FUNC "main(A: T.Buffer((5, 5), \"float32\"), S: T.Buffer((6, 6), \"float32\")):\n"
-        "        for i, j in T.grid(5, 5):\n"
-        "            with T.block(\"S\"):\n"
-        "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-        "                T.reads(A[vi, vj], S[vi, vj + 1])\n"
-        "                T.writes(S[vi + 1, vj])\n"
-        "                S[vi + 1, vj] = S[vi, vj + 1] + A[vi, vj]\n");
+                                     "        for i, j in T.grid(5, 5):\n"
+                                     "            with T.block(\"S\"):\n"
+                                     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                                     "                T.reads(A[vi, vj], S[vi, vj + 1])\n"
+                                     "                T.writes(S[vi + 1, vj])\n"
+                                     "                S[vi + 1, vj] = S[vi, vj + 1] + A[vi, vj]\n");
     REFUSED(b, tg_s_reorder(b.s, 2, (tg_nest *[]){ loop(&b, "S", 1), loop(&b, "S", 0) }), "depend on each other");
     REFUSED(b, tg_s_mark(b.s, loop(&b, "S", 1), TG_FOR_VECTORIZED), "depend on each other");
 }
@@ -175,25 +186,25 @@ static void inline_into_a_reader(void **state)
 static void inline_refuses_what_changes_in_between(void **state)
 {
     bench b = start(*state, TIR_FUNC "main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
-        "        C = T.alloc_buffer((8,))\n"
-        "        for i in range(8):\n"
-        "            with T.block(\"C\"):\n"
-        "                v = T.axis.spatial(8, i)\n"
-        "                T.reads(A[v])\n"
-        "                T.writes(C[v])\n"
-        "                C[v] = A[v] * T.float32(2)\n"
-        "        for i in range(8):\n"
-        "            with T.block(\"A\"):\n"
-        "                v = T.axis.spatial(8, i)\n"
-        "                T.reads()\n"
-        "                T.writes(A[v])\n"
-        "                A[v] = T.float32(1)\n"
-        "        for i in range(8):\n"
-        "            with T.block(\"B\"):\n"
-        "                v = T.axis.spatial(8, i)\n"
-        "                T.reads(C[v])\n"
-        "                T.writes(B[v])\n"
-        "                B[v] = C[v]\n");
+                                     "        C = T.alloc_buffer((8,))\n"
+                                     "        for i in range(8):\n"
+                                     "            with T.block(\"C\"):\n"
+                                     "                v = T.axis.spatial(8, i)\n"
+                                     "                T.reads(A[v])\n"
+                                     "                T.writes(C[v])\n"
+                                     "                C[v] = A[v] * T.float32(2)\n"
+                                     "        for i in range(8):\n"
+                                     "            with T.block(\"A\"):\n"
+                                     "                v = T.axis.spatial(8, i)\n"
+                                     "                T.reads()\n"
+                                     "                T.writes(A[v])\n"
+                                     "                A[v] = T.float32(1)\n"
+                                     "        for i in range(8):\n"
+                                     "            with T.block(\"B\"):\n"
+                                     "                v = T.axis.spatial(8, i)\n"
+                                     "                T.reads(C[v])\n"
+                                     "                T.writes(B[v])\n"
+                                     "                B[v] = C[v]\n");
     REFUSED(b, tg_s_inline(b.s, block(&b, "C")), "changes");
     REFUSED(b, tg_s_compute_at(b.s, block(&b, "C"), loop(&b, "B", 0)), "changes");
 }
@@ -251,6 +262,18 @@ static void cache_write_and_duplicate(void **state)
     DONE(b, tg_s_compute_at(b.s, block(&b, "S"), first));
     DONE(b, tg_s_compute_at(b.s, block(&b, "S_2"), rest));
     REFUSED(b, tg_s_duplicate(b.s, block(&b, "P"), block(&b, "P")), "cannot have a copy");
+}
+
+static void relayout_of_a_private_buffer(void **state)
+{
+    for (uint32_t last = 0; last < 2; ++last) {
+        bench b = start(*state, PRODUCT);
+        DONE(b, tg_s_relayout(b.s, block(&b, "C"), last));
+        DONE(b, tg_s_compute_at(b.s, block(&b, "C"), loop(&b, "D", 0)));
+    }
+    bench b = start(*state, PRODUCT);
+    REFUSED(b, tg_s_relayout(b.s, block(&b, "D"), 0), "given form");
+    REFUSED(b, tg_s_relayout(b.s, block(&b, "C"), 2), "given form");
 }
 
 static void decompose_at_every_loop(void **state)
@@ -316,11 +339,23 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, tg_test_setup, tg_test_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(split_with_every_factor), TEST(partition_at_every_place), TEST(reorder_in_every_order), TEST(reorder_refuses_two_blocks),
-        TEST(reorder_refuses_blocks_that_depend_on_themselves), TEST(fuse_and_mark), TEST(inline_into_a_reader),
-        TEST(inline_refuses_what_changes_in_between), TEST(compute_at_every_loop), TEST(compute_at_in_uneven_tiles),
-        TEST(compute_at_refuses_readers_outside), TEST(cache_write_and_duplicate), TEST(decompose_at_every_loop),
-        TEST(decompose_with_predicates), TEST(partial_sums), TEST(many_primitives_after_another),
+        TEST(split_with_every_factor),
+        TEST(partition_at_every_place),
+        TEST(reorder_in_every_order),
+        TEST(reorder_refuses_two_blocks),
+        TEST(reorder_refuses_blocks_that_depend_on_themselves),
+        TEST(fuse_and_mark),
+        TEST(inline_into_a_reader),
+        TEST(inline_refuses_what_changes_in_between),
+        TEST(compute_at_every_loop),
+        TEST(compute_at_in_uneven_tiles),
+        TEST(compute_at_refuses_readers_outside),
+        TEST(cache_write_and_duplicate),
+        TEST(relayout_of_a_private_buffer),
+        TEST(decompose_at_every_loop),
+        TEST(decompose_with_predicates),
+        TEST(partial_sums),
+        TEST(many_primitives_after_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

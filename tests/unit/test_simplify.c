@@ -5,7 +5,10 @@
 /* ---- a small interpreter of integer expressions ---- */
 
 enum { NVARS = 3 };
-typedef struct space { const tg_var *var[NVARS]; int64_t lo[NVARS], hi[NVARS]; } space;
+typedef struct space {
+    const tg_var *var[NVARS];
+    int64_t lo[NVARS], hi[NVARS];
+} space;
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -14,18 +17,15 @@ static int64_t floor_div(int64_t a, int64_t b)
 
 static int64_t value_of(const tg_node *n, const space *s, const int64_t *at)
 {
-    if (n->kind == TG_INT)
-        return n->u.i;
+    if (n->kind == TG_INT) return n->u.i;
     if (n->kind == TG_VAR) {
         for (int i = 0; i < NVARS; ++i)
-            if (s->var[i] == n->u.var)
-                return at[i];
+            if (s->var[i] == n->u.var) return at[i];
         fail_msg("unknown variable %s", n->u.var->name->text);
     }
     if (n->kind == TG_SELECT || tg_is_call(n, "if_then_else"))
         return value_of(n->kid[value_of(n->kid[0], s, at) != 0 ? 1 : 2], s, at);
-    if (n->kind == TG_CAST)
-        return tg_wrap_to(tg_dtype_of(n), value_of(n->kid[0], s, at));
+    if (n->kind == TG_CAST) return tg_wrap_to(tg_dtype_of(n), value_of(n->kid[0], s, at));
     int64_t a = value_of(n->kid[0], s, at), b = n->nkids > 1 ? value_of(n->kid[1], s, at) : 0;
     switch (n->kind) {
     case TG_ADD: return tg_wrap_to(tg_dtype_of(n), a + b);
@@ -72,11 +72,11 @@ static const tg_node *simplified(tg_fixture *f, const space *s, const tg_node *e
     const tg_buffer *out = tg_buffer_new(cx, tg_intern_z(cx, "Out"), d, 1, &one, TG_INT32);
     const tg_node *zero = tg_int(cx, TG_INT32, 0), *body = tg_store(cx, out, e, 1, &zero);
     for (int i = NVARS; i-- > 0;)
-        body = tg_for(cx, TG_FOR_SERIAL, s->var[i], tg_int(cx, index, s->lo[i]), tg_int(cx, index, s->hi[i] - s->lo[i] + 1), body);
+        body = tg_for(cx, TG_FOR_SERIAL, s->var[i], tg_int(cx, index, s->lo[i]),
+                      tg_int(cx, index, s->hi[i] - s->lo[i] + 1), body);
     body = tg_simplify_node(cx, body);
     assert_ptr_equal(tg_simplify_node(cx, body), body);
-    while (body->kind == TG_FOR)
-        body = body->kid[2];
+    while (body->kind == TG_FOR) body = body->kid[2];
     assert_int_equal(body->kind, TG_STORE);
     return body->kid[0];
 }
@@ -89,8 +89,9 @@ static void check_everywhere(tg_fixture *f, const space *s, const tg_node *e, co
             for (at[2] = s->lo[2]; at[2] <= s->hi[2]; ++at[2]) {
                 int64_t want = value_of(e, s, at), got = value_of(now, s, at);
                 if (want != got)
-                    fail_msg("%s became %s: %lld and %lld at x=%lld y=%lld z=%lld", tg_node_text(f->cx, e), tg_node_text(f->cx, now),
-                             (long long)want, (long long)got, (long long)at[0], (long long)at[1], (long long)at[2]);
+                    fail_msg("%s became %s: %lld and %lld at x=%lld y=%lld z=%lld", tg_node_text(f->cx, e),
+                             tg_node_text(f->cx, now), (long long)want, (long long)got, (long long)at[0],
+                             (long long)at[1], (long long)at[2]);
             }
 }
 
@@ -105,24 +106,24 @@ static const tg_node *random_bool(tg_ctx *cx, const space *s, uint32_t *seed, un
     if (k < 6)
         return tg_bin(cx, compare[tg_test_random(seed) % 6], random_int(cx, s, seed, depth > 0 ? depth - 1 : 0),
                       random_int(cx, s, seed, depth > 0 ? depth - 1 : 0));
-    if (k == 8)
-        return tg_not(cx, random_bool(cx, s, seed, depth - 1));
-    return tg_bin(cx, k == 6 ? TG_AND : TG_OR, random_bool(cx, s, seed, depth - 1), random_bool(cx, s, seed, depth - 1));
+    if (k == 8) return tg_not(cx, random_bool(cx, s, seed, depth - 1));
+    return tg_bin(cx, k == 6 ? TG_AND : TG_OR, random_bool(cx, s, seed, depth - 1),
+                  random_bool(cx, s, seed, depth - 1));
 }
 
 static const tg_node *random_int(tg_ctx *cx, const space *s, uint32_t *seed, unsigned depth)
 {
     DLDataType d = s->var[0]->type->dtype;
     uint32_t k = depth == 0 ? tg_test_random(seed) % 4 : tg_test_random(seed) % 16;
-    if (k < 3)
-        return tg_var_ref(cx, s->var[k]);
-    if (k == 3)
-        return tg_int(cx, d, (int)(tg_test_random(seed) % 13) - 4);
+    if (k < 3) return tg_var_ref(cx, s->var[k]);
+    if (k == 3) return tg_int(cx, d, (int)(tg_test_random(seed) % 13) - 4);
     const tg_node *a = random_int(cx, s, seed, depth - 1);
     switch (k) {
-    case 4: case 5: return tg_bin(cx, TG_ADD, a, random_int(cx, s, seed, depth - 1));
+    case 4:
+    case 5: return tg_bin(cx, TG_ADD, a, random_int(cx, s, seed, depth - 1));
     case 6: return tg_bin(cx, TG_SUB, a, random_int(cx, s, seed, depth - 1));
-    case 7: case 8: return tg_bin(cx, TG_MUL, a, tg_int(cx, d, (int)(tg_test_random(seed) % 9) - 2));
+    case 7:
+    case 8: return tg_bin(cx, TG_MUL, a, tg_int(cx, d, (int)(tg_test_random(seed) % 9) - 2));
     case 9: return tg_bin(cx, TG_MIN, a, random_int(cx, s, seed, depth - 1));
     case 10: return tg_bin(cx, TG_MAX, a, random_int(cx, s, seed, depth - 1));
     case 11: return tg_select(cx, random_bool(cx, s, seed, depth - 1), a, random_int(cx, s, seed, depth - 1));
@@ -179,7 +180,8 @@ static void constants_of_narrow_types_fold_as_they_wrap(void **state)
 {
     tg_fixture *f = *state;
     tg_ctx *cx = f->cx;
-    static const enum tg_kind kind[] = { TG_ADD, TG_SUB, TG_MUL, TG_DIV, TG_MOD, TG_FLOORDIV, TG_FLOORMOD, TG_MIN, TG_MAX, TG_LT, TG_GE };
+    static const enum tg_kind kind[] = { TG_ADD,      TG_SUB, TG_MUL, TG_DIV, TG_MOD, TG_FLOORDIV,
+                                         TG_FLOORMOD, TG_MIN, TG_MAX, TG_LT,  TG_GE };
     space s = new_space(cx, TG_INT32);
     const int64_t at[NVARS] = { 0 };
     for (int is_signed = 0; is_signed < 2; ++is_signed) {
@@ -188,8 +190,7 @@ static void constants_of_narrow_types_fold_as_they_wrap(void **state)
             for (int b = -128; b < 128; b += 5)
                 for (size_t k = 0; k < TG_COUNT(kind); ++k) {
                     const tg_node *x = tg_int(cx, d, a), *y = tg_int(cx, d, b);
-                    if (k >= 3 && k <= 6 && (y->u.i == 0 || y->u.i == -1))
-                        continue;
+                    if (k >= 3 && k <= 6 && (y->u.i == 0 || y->u.i == -1)) continue;
                     const tg_node *e = tg_bin(cx, kind[k], x, y), *now = simplified(f, &s, e);
                     assert_int_equal(now->kind, TG_INT);
                     assert_int_equal(now->u.i, tg_wrap_to(tg_dtype_of(e), value_of(e, &s, at)));
@@ -200,7 +201,9 @@ static void constants_of_narrow_types_fold_as_they_wrap(void **state)
 /* ---- text to text ---- */
 
 /* A[0] = @p before within loops i in [0, 8), j in [0, 4), k in [0, 16) becomes A[0] = @p after. */
-static const struct { const char *before, *after; } becomes[] = {
+static const struct {
+    const char *before, *after;
+} becomes[] = {
     { "i * 4 + j + 0", "i * 4 + j" },
     { "(i * 4 + j) // 4", "i" },
     { "(i * 4 + j) % 4", "j" },
@@ -230,22 +233,31 @@ static void what_becomes_of_expressions(void **state)
 {
     tg_fixture *f = *state;
     for (size_t c = 0; c < TG_COUNT(becomes); ++c) {
-        const char *form = TIR_FUNC "main(A: T.Buffer((1,), \"int32\")):\n        for i, j, k in T.grid(8, 4, 16):\n            A[0] = %s\n";
+        const char *form = TIR_FUNC
+            "main(A: T.Buffer((1,), \"int32\")):\n        for i, j, k in T.grid(8, 4, 16):\n            A[0] = %s\n";
         tg_module *m = tg_test_tir(f, tg_format(f->cx, form, becomes[c].before));
-        tg_module *now = tg_test_pass(f, m, tg_pass_simplify, "simplify"), *want = tg_test_tir(f, tg_format(f->cx, form, becomes[c].after));
+        tg_module *now = tg_test_pass(f, m, tg_pass_simplify, "simplify"),
+                  *want = tg_test_tir(f, tg_format(f->cx, form, becomes[c].after));
         if (!tg_node_equal(f->cx, tg_module_find_z(now, "main")->body, tg_module_find_z(want, "main")->body))
             tg_test_has(f, now, tg_format(f->cx, "A[0] = %s\n", becomes[c].after));
     }
 }
 
 #define BUFFERS "main(A: T.Buffer((16,), \"float32\"), B: T.Buffer((16,), \"float32\")):\n"
-static const struct { const char *before, *gone, *stays; } statements[] = {
-    { "        for i in range(0):\n            B[i] = A[i]\n        B[0] = T.float32(1)\n", "for i", "B[0] = T.float32(1" },
-    { "        for i in range(8):\n            if i < 8:\n                B[i] = A[i]\n            else:\n                B[i] = T.float32(0)\n", "if i", "B[i] = A[i]" },
-    { "        for i in range(8):\n            if i >= 8:\n                B[i] = A[i]\n        B[9] = A[9]\n", "for i", "B[9] = A[9]" },
+static const struct {
+    const char *before, *gone, *stays;
+} statements[] = {
+    { "        for i in range(0):\n            B[i] = A[i]\n        B[0] = T.float32(1)\n", "for i",
+      "B[0] = T.float32(1" },
+    { "        for i in range(8):\n            if i < 8:\n                B[i] = A[i]\n            else:\n             "
+      "   B[i] = T.float32(0)\n",
+      "if i", "B[i] = A[i]" },
+    { "        for i in range(8):\n            if i >= 8:\n                B[i] = A[i]\n        B[9] = A[9]\n", "for i",
+      "B[9] = A[9]" },
     { "        x: T.int32 = 3\n        B[x] = A[x + 1]\n", "x", "B[3] = A[4]" },
     { "        x: T.float32 = A[2]\n        B[0] = T.float32(2)\n", "A[2]", "B[0] = T.float32(2" },
-    { "        for i in range(4):\n            y: T.int32 = i * 2\n            B[y] = A[y]\n", "nothing is gone", "B[y] = A[y]" },
+    { "        for i in range(4):\n            y: T.int32 = i * 2\n            B[y] = A[y]\n", "nothing is gone",
+      "B[y] = A[y]" },
     { "        C = T.allocate([4], \"float32\", \"global\")\n        B[0] = A[0]\n", "allocate", "B[0] = A[0]" },
     { "        B[0] = A[0] * T.float32(1) - T.float32(0)\n", "*", "B[0] = A[0]" },
     { "        B[0] = A[0] + T.float32(0)\n", "nothing is gone", "A[0] + T.float32(0" },
@@ -271,7 +283,8 @@ static void what_becomes_of_statements(void **state)
 static void nothing_is_assumed_of_parameters(void **state)
 {
     tg_fixture *f = *state;
-    tg_module *m = tg_test_tir(f, TIR_FUNC "main(n: T.int32, A: T.Buffer((4,), \"int32\")):\n        for i in range(n):\n            if i < 4:\n                A[i] = T.max(n, 0)\n");
+    tg_module *m = tg_test_tir(f, TIR_FUNC "main(n: T.int32, A: T.Buffer((4,), \"int32\")):\n        for i in "
+                                           "range(n):\n            if i < 4:\n                A[i] = T.max(n, 0)\n");
     tg_module *c = tg_test_copy(f, m);
     tg_options opt = { 0 };
     assert_true(tg_pass_simplify(f->cx, c, &opt));
@@ -287,7 +300,8 @@ static void long_chains_are_no_burden(void **state)
     space s = new_space(cx, TG_INT32);
     const tg_node *sum = tg_var_ref(cx, s.var[0]), *deep = sum, *shared = sum;
     for (int i = 0; i < 20000; ++i)
-        sum = tg_bin(cx, TG_ADD, sum, tg_load(cx, tg_buffer_new(cx, tg_intern_z(cx, "A"), TG_INT32, 0, NULL, TG_INT32), 0, NULL));
+        sum = tg_bin(cx, TG_ADD, sum,
+                     tg_load(cx, tg_buffer_new(cx, tg_intern_z(cx, "A"), TG_INT32, 0, NULL, TG_INT32), 0, NULL));
     for (int i = 0; i < 20000; ++i)
         deep = tg_bin(cx, i % 2 ? TG_FLOORMOD : TG_ADD, deep, tg_int(cx, TG_INT32, i % 2 ? 7 : 3));
     for (int i = 0; i < 60; ++i)

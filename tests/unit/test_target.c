@@ -2,7 +2,11 @@
 #include "fixture.h"
 #include "schedule/schedule.h"
 
-static const struct { const char *text; int vector_bytes, vector_registers; bool dsp; } good[] = {
+static const struct {
+    const char *text;
+    int vector_bytes, vector_registers;
+    bool dsp;
+} good[] = {
     { "c", 0, 0, false },
     { "", 0, 0, false },
     { "c -mcpu=cortex-m4", 4, 32, true },
@@ -24,9 +28,9 @@ static void what_targets_say(void **state)
     tg_fixture *f = *state;
     for (size_t i = 0; i < TG_COUNT(good); ++i) {
         tg_target t;
-        if (!tg_target_parse(f->cx, good[i].text, &t))
-            fail_msg("%s: %s", good[i].text, tg_text_z(&f->log));
-        if (t.vector_bytes != good[i].vector_bytes || t.vector_registers != good[i].vector_registers || t.dsp != good[i].dsp)
+        if (!tg_target_parse(f->cx, good[i].text, &t)) fail_msg("%s: %s", good[i].text, tg_text_z(&f->log));
+        if (t.vector_bytes != good[i].vector_bytes || t.vector_registers != good[i].vector_registers ||
+            t.dsp != good[i].dsp)
             fail_msg("%s: %d bytes, %d registers, dsp %d", good[i].text, t.vector_bytes, t.vector_registers, t.dsp);
         assert_string_equal(t.kind, "c");
     }
@@ -38,7 +42,9 @@ static void what_targets_say(void **state)
     assert_string_equal(t.mattr, "+dsp");
 }
 
-static const struct { const char *text, *message; } bad[] = {
+static const struct {
+    const char *text, *message;
+} bad[] = {
     { "llvm -mcpu=skylake", "target: kind \"llvm\" is not known, only \"c\" is" },
     { "c -mcup=cortex-m4", "target: unknown option \"-mcup\"" },
     { "c cortex-m4", "target: unknown option \"cortex-m4\"" },
@@ -52,8 +58,7 @@ static void what_is_wrong_with_a_target(void **state)
         tg_target t;
         tg_test_clear_log(f);
         assert_false(tg_target_parse(f->cx, bad[i].text, &t));
-        if (strstr(tg_text_z(&f->log), bad[i].message) == NULL)
-            fail_msg("%s: %s", bad[i].text, tg_text_z(&f->log));
+        if (strstr(tg_text_z(&f->log), bad[i].message) == NULL) fail_msg("%s: %s", bad[i].text, tg_text_z(&f->log));
     }
 }
 

@@ -1,4 +1,5 @@
-/* t_workspace.c: the default entry, which runs the model in a static workspace. Made by tirgen 0.1.0.
+/* t_workspace.c: the default entry, which runs the model in a static workspace.
+ * Made by tirgen 0.1.0.
  * Not needed by applications that bring a workspace of their own. */
 #include "t.h"
 

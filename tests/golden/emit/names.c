@@ -14,10 +14,10 @@ static void fused_add_add(const float *TIRGEN_RESTRICT lhs, const float *TIRGEN_
 
 /* The operators of the model, in order.  float32[2], float32[2], float32[2] -> float32[2]
  * names.relay:3:5 */
-static int32_t tvm_main(const float *int_1, const float *serving_default_input_0,
+static int32_t tvm_main(const float *v_int, const float *serving_default_input_0,
     const float *serving_default_input_0_1, float *output)
 {
-    fused_add_add(int_1, serving_default_input_0, serving_default_input_0_1, output);
+    fused_add_add(v_int, serving_default_input_0, serving_default_input_0_1, output);
     return 0;
 }
 
@@ -25,7 +25,7 @@ int32_t t_run_with_workspace(const struct t_inputs *inputs,
     const struct t_outputs *outputs, void *workspace)
 {
     if (inputs == NULL || outputs == NULL
-        || inputs->int_1 == NULL
+        || inputs->v_int == NULL
         || inputs->serving_default_input_0_1 == NULL
         || inputs->serving_default_input_0 == NULL
         || outputs->output == NULL) {
@@ -33,7 +33,7 @@ int32_t t_run_with_workspace(const struct t_inputs *inputs,
     }
     (void)workspace;
     return tvm_main(
-        (const float *)inputs->int_1,
+        (const float *)inputs->v_int,
         (const float *)inputs->serving_default_input_0_1,
         (const float *)inputs->serving_default_input_0,
         (float *)outputs->output);

@@ -145,7 +145,7 @@ void convert(const float *TIRGEN_RESTRICT x, int8_t *TIRGEN_RESTRICT q,
 {
     for (int32_t i = 0; i < 8; ++i) {
         q[i] = float_to_int8(x[i]);
-        m[i] = x[i] > 0.0f && !(isinf(x[i]) != 0);
+        m[i] = x[i] > 0.0f && isinf(x[i]) == 0;
     }
 }
 

@@ -72,10 +72,10 @@ void lets(const float *TIRGEN_RESTRICT A, float *TIRGEN_RESTRICT B)
 }
 
 /* calls  -> float32[4], float32[4], float32[4]  statements.py:39:5 */
-int32_t calls(float *A, float *int_1, float *y0_1)
+int32_t calls(float *A, float *v_int, float *v_y0)
 {
-    (void)vendor_kernel(A, int_1 + 2, 3);
-    if (vendor_kernel(A, y0_1, 4) != 0) {
+    (void)vendor_kernel(A, v_int + 2, 3);
+    if (vendor_kernel(A, v_y0, 4) != 0) {
         return -1;
     }
     if (!(A[0] > 0.0f)) {

@@ -4,36 +4,29 @@
 #include <math.h>
 #include <stddef.h>
 
-static inline float max_float(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-/* nn.softmax  float32[2,3] -> float32[2,3]  two_ops.relay:4:8 */
+/* nn.softmax  float32[1,3] -> float32[1,3]  two_ops.relay:4:8 */
 static void fused_nn_softmax(const float *TIRGEN_RESTRICT data, float *TIRGEN_RESTRICT softmax)
 {
-    for (int32_t i = 0; i < 2; ++i) {
-        float row_exp[3];
-        {
-            float row_max = -3.4028235e+38f;
-            for (int32_t j = 0; j < 3; ++j) {
-                row_max = max_float(row_max, data[i * 3 + j]);
-            }
-            for (int32_t j = 0; j < 3; ++j) {
-                row_exp[j] = expf(data[i * 3 + j] - row_max);
-            }
-        }
-        float row_sum = 0.0f;
+    float row_exp[3];
+    {
+        float row_max = -3.4028235e+38f;
         for (int32_t j = 0; j < 3; ++j) {
-            row_sum += row_exp[j];
+            row_max = row_max > data[j] ? row_max : data[j];
         }
         for (int32_t j = 0; j < 3; ++j) {
-            softmax[i * 3 + j] = row_exp[j] / row_sum;
+            row_exp[j] = expf(data[j] - row_max);
         }
+    }
+    float row_sum = 0.0f;
+    for (int32_t j = 0; j < 3; ++j) {
+        row_sum += row_exp[j];
+    }
+    for (int32_t j = 0; j < 3; ++j) {
+        softmax[j] = row_exp[j] / row_sum;
     }
 }
 
-/* The operators of the model, in order.  float32[2,3] -> float32[2,3]  two_ops.relay:3:5 */
+/* The operators of the model, in order.  float32[1,3] -> float32[1,3]  two_ops.relay:3:5 */
 static int32_t tvm_main(const float *x, float *output, uint8_t *workspace)
 {
     float *sid_0 = (float *)(void *)workspace;
