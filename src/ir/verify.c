@@ -52,6 +52,17 @@ static void define_shape(verifying *v, const tg_buffer *b)
         define(v, b->elem_offset->u.var, true);
 }
 
+/* Where memory is used through a buffer, its strides and offset must have values. A parameter or a matched region binds fresh
+ * ones; a view that is only declared does not, and cannot be used then. */
+static void check_layout(verifying *v, const tg_node *n, const tg_buffer *b)
+{
+    for (uint32_t k = 0; k <= b->ndim; ++k) {
+        const tg_node *e = k == b->ndim ? b->elem_offset : b->strides == NULL ? NULL : b->strides[k];
+        if (e != NULL && e->kind == TG_VAR && e->u.var->id < v->nvars && !v->defined[e->u.var->id])
+            broken(v, n->span, "buffer %s is used, but its %s has no value here", b->name->text, e->u.var->name->text);
+    }
+}
+
 /* ---- scopes ---- */
 
 static void scope(verifying *v, const tg_node *n, bool enter)
@@ -60,10 +71,6 @@ static void scope(verifying *v, const tg_node *n, bool enter)
     case TG_LET: case TG_LET_STMT: define(v, n->u.var, enter); break;
     case TG_FOR: define(v, n->u.loop->var, enter); break;
     case TG_ALLOCATE: case TG_ALLOC_CONST: define(v, n->u.alloc->var, enter); break;
-    case TG_DECL_BUFFER:
-        if (enter)
-            define_shape(v, n->u.buf);
-        break;
     case TG_BLOCK:
         for (uint32_t i = 0; i < n->u.block->niters; ++i)
             define(v, n->u.block->iter[i].var, enter);
@@ -104,6 +111,7 @@ static void check_access(verifying *v, const tg_node *n)
             broken(v, n->span, "index %u of buffer %s is not an integer", i - skip, b->name->text);
     if (b->data->id < v->nvars && !v->defined[b->data->id])
         broken(v, n->span, "buffer %s is used where its memory does not exist", b->name->text);
+    check_layout(v, n, b);
     const tg_node *value = skip ? n->kid[0] : n;
     if (value->type == NULL || value->type->kind == TG_T_VOID || value->type->dtype.code != b->dtype.code || value->type->dtype.bits != b->dtype.bits)
         broken(v, n->span, "buffer %s holds %s, the access is of type %s", b->name->text, tg_dtype_text(v->cx, b->dtype),
@@ -160,6 +168,8 @@ static void check_tir(verifying *v, const tg_node *n)
         check_call(v, n);
     else
         check_types(v, n);
+    for (uint32_t i = 0; n->kind == TG_BLOCK && i < n->u.block->nmatches; ++i)
+        check_layout(v, n, n->u.block->match[i].source);
 }
 
 static void check_relay(verifying *v, const tg_node *n)

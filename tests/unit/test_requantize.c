@@ -32,14 +32,14 @@ static int32_t multiply(int32_t x, double factor, bool away, bool channel)
     }
     if (m == 1 << 30 && !away && !channel && e > -31) { /* a power of two: 32 bits, which wrap */
         int left = e - 1;
-        return left >= 0 ? low32((wide)x << left)
+        return left >= 0 ? low32((wide)x * ((wide)1 << left))
                          : low32(floor_shift(low32((wide)x + ((wide)1 << (-left - 1))), -left));
     }
     wide v = (wide)x * m;
     int right = 31 - e;
     wide half = right > 0 ? (wide)1 << (right - 1) : 0;
     if (away && v < 0) --half;
-    return right >= 0 ? low32(floor_shift(v + half, right)) : low32(v << -right);
+    return right >= 0 ? low32(floor_shift(v + half, right)) : low32(v * ((wide)1 << -right));
 }
 
 static int32_t requantized(int32_t x, int32_t zero, double factor, int32_t zero_out, bool scaled, bool away,
