@@ -123,12 +123,13 @@ static bool print_operators(tg_ctx *cx, void *arg)
     const tg_op *op;
     (void)arg;
     printf("# Operators\n\n"
-           "Written by `tirc --list-operators` from the rows of `src/ops/ops.def`, whose first comment explains the notation. Fusion says how\n"
+           "Written by `scripts/operators` from the rows of `src/ops/ops.def`, whose first comment explains the notation. Fusion says how\n"
            "an operator may share a loop nest with its neighbours (`src/passes/fuse_ops.c`). Operators without a lowering are rewritten or\n"
            "folded before they would need one.\n\n"
-           "| operator | operands | attributes | fusion | lowered |\n|---|---|---|---|---|\n");
+           "| operator | operands | attributes | element types | fusion | lowered |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; (op = tg_op_at(cx, i)) != NULL; ++i)
-        printf("| `%s` | %s | %s | %s | %s |\n", op->name, op->args, op->attrs, fusion[op->fusion], op->lower == NULL ? "no" : "yes");
+        printf("| `%s` | %s | %s | %s | %s | %s |\n", op->name, op->args, op->attrs, op->dtypes, fusion[op->fusion],
+               op->lower == NULL ? "no" : "yes");
     return true;
 }
 

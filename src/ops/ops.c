@@ -6,15 +6,19 @@
 #include <string.h>
 
 typedef struct row {
-    const char *name, *args, *attrs;
+    const char *name, *args, *attrs, *dtypes;
     enum tg_fusion fusion;
     tg_type_rule type;
     tg_lower_rule lower;
 } row;
 
+#define TG_DTYPES(rule, text) static const char dtypes_##rule[] = text;
+#include "dtypes.def"
+#undef TG_DTYPES
+
 static const row rows[] = {
 #define TG_OP(name, args, attrs, fusion, type, lower)                                                                  \
-    { name, args, attrs, TG_FUSE_##fusion, tg_type_##type, tg_lower_##lower },
+    { name, args, attrs, dtypes_##type, TG_FUSE_##fusion, tg_type_##type, tg_lower_##lower },
 #include "ops.def"
 #undef TG_OP
 };
@@ -119,6 +123,7 @@ static const op_table *table_of(tg_ctx *cx)
         op->name = rows[i].name;
         op->args = rows[i].args;
         op->attrs = rows[i].attrs;
+        op->dtypes = rows[i].dtypes;
         op->fusion = rows[i].fusion;
         op->type = rows[i].type;
         op->lower = rows[i].lower == tg_lower_none ? NULL : rows[i].lower;

@@ -31,6 +31,7 @@ struct tg_op {
                                      * "bias?" may be left out, "shape#" must be a constant because the result's shape depends on it */
     int nargs;                      /* from args; -1: any number */
     const char *attrs;              /* "strides:ints=[1,1] channels:int?=None units:int!" : name, kind (? also None), default; ! has none */
+    const char *dtypes;             /* element types it takes, in words (dtypes.def) */
     enum tg_fusion fusion;
     tg_type_rule type;
     tg_lower_rule lower;            /* NULL: never lowered (folded, rewritten or a bookkeeping identity) */

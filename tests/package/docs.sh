@@ -8,7 +8,7 @@ for option in $("$1" --help | sed -n 's/^  \(-[a-z-]*\).*/\1/p; s/^ *also \(-[a-
     grep -q -e "$escaped\\b" "$root/docs/tirc.1" || { echo "FAILED docs/tirc.1 does not name $option"; failed=1; }
 done
 cd "$root" || exit 1
-"$1" --list-operators | diff docs/operators.md - >/dev/null || { echo "FAILED docs/operators.md is old: tirc --list-operators > docs/operators.md"; failed=1; }
+scripts/operators "$1" | diff docs/operators.md - >/dev/null || { echo "FAILED docs/operators.md is old: scripts/operators > docs/operators.md"; failed=1; }
 for page in README.md docs/*.md examples/*/README.md; do
     for link in $(grep -o '](\([^)#]*\))' "$page" | sed 's/^](//; s/)$//' | grep -v '^http'); do
         [ -e "$(dirname "$page")/$link" ] || { echo "FAILED $page refers to $link"; failed=1; }
