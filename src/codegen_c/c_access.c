@@ -5,6 +5,8 @@
  * compilers turn into one instruction: C forbids reading an object through a pointer to another type. */
 #include "emit.h"
 
+#include <string.h>
+
 /* ---- where an element lies ---- */
 
 static bool is_wide(const tg_node *n)
@@ -209,8 +211,35 @@ static const tg_node *compound(tg_emit *e, const tg_node *n, const char **op)
         return NULL;
     if (c_is_signed(d) && !c_fits(c_raw_range(e, value), d))
         return NULL;
-    *op = value->kind == TG_ADD ? " += " : value->kind == TG_SUB ? " -= " : " *= ";
+    *op = value->kind == TG_ADD ? "+=" : value->kind == TG_SUB ? "-=" : "*=";
     return part;
+}
+
+/* The right side as it prints behind @p column columns; @return whether it stays on one line. */
+static bool on_one_line(tg_emit *e, c_aside *a, size_t column, const tg_node *part, const tg_node *value, DLDataType d)
+{
+    c_aside_begin(e, a, column);
+    if (part != NULL)
+        c_assigned(e, part, d);
+    else
+        stored_value(e, value, d);
+    c_aside_end(e, a);
+    return column + a->text.n < C_COLUMNS && memchr(a->text.at, '\n', a->text.n) == NULL;
+}
+
+/* What stands behind the assignment operator. It starts a line of its own when that keeps it in one piece. */
+static void right_side(tg_emit *e, const tg_node *part, const tg_node *value, DLDataType d)
+{
+    c_aside here, below;
+    size_t column = e->to->n - e->line + 1;
+    bool fits = on_one_line(e, &here, column, part, value, d);
+    if (!fits && column > c_next_column(e) && on_one_line(e, &below, c_next_column(e), part, value, d)) {
+        c_next_line(e);
+        tg_putn(e->to, below.text.at, below.text.n);
+    } else {
+        tg_putc(e->to, ' ');
+        tg_putn(e->to, here.text.at, here.text.n);
+    }
 }
 
 /* What is left of "x = value" for a variable that is declared by its first store. */
@@ -246,14 +275,11 @@ void c_store(tg_emit *e, const tg_node *n)
         stored_value(e, n->kid[0], d);
         tg_puts(e->to, ");\n");
     } else {
-        const char *op = " = ";
+        const char *op = "=";
         const tg_node *part = compound(e, n, &op);
         subscript(e, b, n->kid + 1, v);
-        tg_puts(e->to, op);
-        if (part != NULL)
-            c_assigned(e, part, d);
-        else
-            stored_value(e, n->kid[0], d);
+        tg_printf(e->to, " %s", op);
+        right_side(e, part, n->kid[0], d);
         tg_puts(e->to, ";\n");
     }
     e->self = keep;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { COLUMNS = 100, WIDEST = 32 };
+enum { WIDEST = 32 };
 
 /* ---- which tables ---- */
 
@@ -175,13 +175,13 @@ static int64_t count_of(const tg_tensor *t)
 
 void c_put_rows(tg_emit *e, const tg_tensor *t)
 {
-    char line[COLUMNS + 8];
+    char line[C_COLUMNS + 8];
     size_t n = 0;
     int64_t count = count_of(t);
     for (int64_t i = 0; i < count; ++i) {
         char number[WIDEST];
         size_t k = put_element(e, number, t, i);
-        if (n > 0 && n + 1 + k + 1 > COLUMNS) {
+        if (n > 0 && n + 1 + k + 1 > C_COLUMNS) {
             line[n++] = '\n';
             tg_putn(e->to, line, n);
             n = 0;

@@ -59,7 +59,12 @@ static bool is_long(const tg_emit *e)
     return e->to->n - e->line > (e->index > 0 ? LONG_INDEX : LONG_LINE);
 }
 
-static void next_line(tg_emit *e)
+size_t c_next_column(const tg_emit *e)
+{
+    return 4 * ((size_t)e->level + 2);
+}
+
+void c_next_line(tg_emit *e)
 {
     tg_putc(e->to, '\n');
     e->line = e->to->n;
@@ -69,7 +74,7 @@ static void next_line(tg_emit *e)
 void c_operator(tg_emit *e, const char *op)
 {
     if (is_long(e))
-        next_line(e);
+        c_next_line(e);
     else
         tg_putc(e->to, ' ');
     tg_printf(e->to, "%s ", op);
@@ -79,9 +84,24 @@ void c_comma(tg_emit *e)
 {
     tg_putc(e->to, ',');
     if (is_long(e))
-        next_line(e);
+        c_next_line(e);
     else
         tg_putc(e->to, ' ');
+}
+
+void c_aside_begin(tg_emit *e, c_aside *a, size_t column)
+{
+    a->text = tg_text_new(e->cx);
+    a->to = e->to;
+    a->line = e->line;
+    e->to = &a->text;
+    e->line = (size_t)0 - column;
+}
+
+void c_aside_end(tg_emit *e, c_aside *a)
+{
+    e->to = a->to;
+    e->line = a->line;
 }
 
 /* ---- operands ---- */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-enum { COLUMNS = 100 };
 
 /* ---- the comment ---- */
 
@@ -14,7 +13,7 @@ static void add_piece(paragraph *p, unsigned gap, const char *text, size_t n)
 {
     if (n == 0)
         return;
-    if (p->column + gap + n > COLUMNS - 3 && p->column > 3) {
+    if (p->column + gap + n > C_COLUMNS - 3 && p->column > 3) {
         tg_puts(p->e->to, "\n * ");
         p->column = 3;
         gap = 0;
@@ -144,7 +143,7 @@ static void put_signature(tg_emit *e, const c_fn *fn)
         size_t n = strlen(text);
         if (i > 0)
             tg_putc(e->to, ',');
-        if (column + n + 3 > COLUMNS) {
+        if (column + n + 3 > C_COLUMNS) {
             tg_puts(e->to, "\n    ");
             column = 4;
         } else if (i > 0) {

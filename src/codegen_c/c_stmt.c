@@ -9,24 +9,6 @@ void c_line(tg_emit *e)
     tg_indent(e->to, e->level);
 }
 
-/* The right side of a declaration is printed before the new name exists, into a text of its own. */
-typedef struct aside { tg_text text; tg_text *to; size_t line; } aside;
-
-static void aside_begin(tg_emit *e, aside *a, size_t column)
-{
-    a->text = tg_text_new(e->cx);
-    a->to = e->to;
-    a->line = e->line;
-    e->to = &a->text;
-    e->line = (size_t)0 - column;               /* so many columns stand before it */
-}
-
-static void aside_end(tg_emit *e, aside *a)
-{
-    e->to = a->to;
-    e->line = a->line;
-}
-
 static size_t indentation(const tg_emit *e, const tg_var *v)
 {
     return 4 * (size_t)e->level + 16 + v->name->len;
@@ -173,15 +155,15 @@ static void vector_store(tg_emit *e, const tg_node *n)
 static void declare_scalar(tg_emit *e, const tg_var *v, const tg_node *value)
 {
     bool index = tg_is_int(v->type->dtype) && c_is_index(e, value);
-    aside right;
+    c_aside right;
     c_var_of(e, v)->index = index;
     c_bind_range(e, v, value);
     const char *type = c_type(e, v->type->dtype, value->span);
-    aside_begin(e, &right, indentation(e, v));
+    c_aside_begin(e, &right, indentation(e, v));
     e->index += index;
     c_assigned(e, value, v->type->dtype);
     e->index -= index;
-    aside_end(e, &right);
+    c_aside_end(e, &right);
     c_line(e);
     tg_printf(e->to, "const %s %s = ", type, name_local(e, v, "value")->text);
     tg_putn(e->to, right.text.at, right.text.n);
@@ -224,15 +206,15 @@ static void declare_pointer(tg_emit *e, const tg_var *v, const tg_node *value)
     c_var *c = c_var_of(e, v);
     const char *q = c->stored ? "" : "const ", *type = c->object == C_DATA ? c_element(e, c->elem, value->span) : object_type(c);
     bool from_field = tg_is_call(value, "tvm_struct_get") || tg_is_call(value, "TVMBackendAllocWorkspace");
-    aside right;
-    aside_begin(e, &right, indentation(e, v));
+    c_aside right;
+    c_aside_begin(e, &right, indentation(e, v));
     if (c->object != C_DATA || from_field) {
         tg_printf(e->to, "(%s%s *)", q, type);
         c_expr(e, value, C_UNARY);
     } else {
         c_pointer(e, value, c->elem, !c->stored, C_TERNARY);
     }
-    aside_end(e, &right);
+    c_aside_end(e, &right);
     c_line(e);
     tg_printf(e->to, "%s%s *%s = ", q, type, name_local(e, v, "pointer")->text);
     tg_putn(e->to, right.text.at, right.text.n);
@@ -482,14 +464,14 @@ static void for_loop(tg_emit *e, const tg_node *n)
         tg_puts(e->to, ";\n");
         mark = c_scope_open(e);                 /* the end stays declared as long as the block around */
     }
-    aside first, limit;
-    aside_begin(e, &first, 0);
+    c_aside first, limit;
+    c_aside_begin(e, &first, 0);
     c_index(e, n->kid[0], C_TERNARY);
-    aside_end(e, &first);
-    aside_begin(e, &limit, 4 * (size_t)e->level);
+    c_aside_end(e, &first);
+    c_aside_begin(e, &limit, 4 * (size_t)e->level);
     if (last == NULL)
         c_index(e, end, C_SHIFT);
-    aside_end(e, &limit);
+    c_aside_end(e, &limit);
     const char *i = name_local(e, var, "i")->text;
     c_line(e);
     last = last != NULL ? last : tg_text_z(&limit.text);

@@ -231,6 +231,14 @@ const tg_node *c_update_part(tg_emit *e, const tg_node *store);  /* A[i] = A[i] 
 /* ---- c_expr.c, c_access.c, c_call.c ---- */
 void c_operator(tg_emit *e, const char *op);                    /* " op ", on a new line when this one is long */
 void c_comma(tg_emit *e);                                       /* ", " likewise */
+void c_next_line(tg_emit *e);                                   /* goes on below, indented */
+size_t c_next_column(const tg_emit *e);                         /* where that starts */
+/* A piece printed into a text of its own, as if it stood behind @p column columns: to see its length, or because what stands
+ * before it is printed later. */
+typedef struct c_aside { tg_text text; tg_text *to; size_t line; } c_aside;
+void c_aside_begin(tg_emit *e, c_aside *a, size_t column);
+void c_aside_end(tg_emit *e, c_aside *a);
+enum { C_COLUMNS = 100 };                                       /* of the emitted text */
 void c_expr(tg_emit *e, const tg_node *n, int outer);
 void c_operand(tg_emit *e, const tg_node *n, const tg_node *other, int outer);  /* of an operator whose other operand is known */
 void c_assigned(tg_emit *e, const tg_node *n, DLDataType to);   /* right side of =, an argument, a returned value */

@@ -338,6 +338,11 @@ const tg_node *tg_evaluate(tg_ctx *cx, const tg_node *e)
     return tg_node_new(cx, TG_EVALUATE, e->span, NULL, NULL, 1, &e);
 }
 
+const tg_node *tg_decl_buffer(tg_ctx *cx, const tg_buffer *view, const tg_node *body)
+{
+    return tg_node_new(cx, TG_DECL_BUFFER, body->span, NULL, view, 1, &body);
+}
+
 const tg_node *tg_let_stmt(tg_ctx *cx, const tg_var *v, const tg_node *value, const tg_node *body)
 {
     return tg_node_new(cx, TG_LET_STMT, value->span, NULL, v, 2, (const tg_node *[]){ value, body });

@@ -156,6 +156,7 @@ const tg_node *tg_seq(tg_ctx *cx, uint32_t n, const tg_node *const *s);     /* f
 const tg_node *tg_nop(tg_ctx *cx);                                          /* the empty SEQ */
 const tg_node *tg_evaluate(tg_ctx *cx, const tg_node *e);
 const tg_node *tg_let_stmt(tg_ctx *cx, const tg_var *v, const tg_node *value, const tg_node *body);
+const tg_node *tg_decl_buffer(tg_ctx *cx, const tg_buffer *view, const tg_node *body);     /* at the place of the body */
 
 /* blocks, taken apart and put together */
 typedef struct tg_region { const tg_buffer *buf; const tg_node *const *min, *const *extent; } tg_region;   /* buf->ndim each */

@@ -81,11 +81,6 @@ const tg_buffer *tg_slot_view(tg_main_build *b, tg_slot *s, const char *name)
     return view;
 }
 
-const tg_node *tg_declare_view(tg_ctx *cx, const tg_buffer *view, const tg_node *body)
-{
-    return tg_node_new(cx, TG_DECL_BUFFER, body->span, NULL, view, 1, &body);
-}
-
 static const tg_node *immediate(tg_ctx *cx, const tg_tensor *t)
 {
     DLDataType d = t->type->dtype;
@@ -98,9 +93,9 @@ static const tg_node *copy_scalar(tg_main_build *b, tg_slot *from, tg_slot *to)
     tg_ctx *cx = b->cx;
     const tg_buffer *dst = tg_slot_view(b, to, "to");
     if (tg_slot_root(from)->kind == TG_SLOT_CONST)
-        return tg_declare_view(cx, dst, tg_store(cx, dst, immediate(cx, tg_slot_root(from)->tensor), 0, NULL));
+        return tg_decl_buffer(cx, dst, tg_store(cx, dst, immediate(cx, tg_slot_root(from)->tensor), 0, NULL));
     const tg_buffer *src = tg_slot_view(b, from, "from");
-    return tg_declare_view(cx, src, tg_declare_view(cx, dst, tg_store(cx, dst, tg_load(cx, src, 0, NULL), 0, NULL)));
+    return tg_decl_buffer(cx, src, tg_decl_buffer(cx, dst, tg_store(cx, dst, tg_load(cx, src, 0, NULL), 0, NULL)));
 }
 
 bool tg_emit_copy(tg_main_build *b, tg_slot *from, tg_slot *to, tg_statements *out)
@@ -142,7 +137,7 @@ static bool emit_if(tg_main_build *b, const tg_node *v, const tg_slots *to, cons
     }
     const tg_buffer *flag = tg_slot_view(b, tg_slots_of(b, v->kid[0])->at[0], "condition");
     const tg_node *body = tg_node_at(cx, tg_if(cx, tg_load(cx, flag, 0, NULL), branch[0], branch[1]), v->span);
-    TG_PUSH(cx, *out, tg_declare_view(cx, flag, body));
+    TG_PUSH(cx, *out, tg_decl_buffer(cx, flag, body));
     return true;
 }
 

@@ -174,11 +174,6 @@ typedef struct placing {
     bool *placed;
 } placing;
 
-static const tg_node *declare(tg_ctx *cx, const tg_buffer *b, const tg_node *body)
-{
-    return tg_node_new(cx, TG_DECL_BUFFER, body->span, NULL, b, 1, &body);
-}
-
 static const tg_node *place(tg_ctx *cx, const tg_node *n, void *user)
 {
     placing *p = user;
@@ -189,7 +184,7 @@ static const tg_node *place(tg_ctx *cx, const tg_node *n, void *user)
     const tg_node *body = n->kid[n->nkids - 1];
     for (size_t i = p->n; i > 0; --i) {
         if (p->view[i - 1]->data != v) continue;
-        body = declare(cx, p->view[i - 1], body);
+        body = tg_decl_buffer(cx, p->view[i - 1], body);
         p->placed[i - 1] = true;
     }
     if (body == n->kid[n->nkids - 1]) return n;
@@ -206,7 +201,7 @@ static const tg_node *flatten_body(tg_ctx *cx, const tg_node *body)
     placing p = { f.outer.at, f.outer.n, TG_ARRAY(cx, bool, f.outer.n) };
     if (p.n > 0) body = tg_rewrite_node(cx, body, place, &p);
     for (size_t i = p.n; i > 0; --i)
-        if (!p.placed[i - 1]) body = declare(cx, p.view[i - 1], body);
+        if (!p.placed[i - 1]) body = tg_decl_buffer(cx, p.view[i - 1], body);
     return body;
 }
 

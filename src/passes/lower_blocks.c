@@ -105,7 +105,7 @@ static const tg_node *statement_of(tg_ctx *cx, const tg_node *n)
         body = tg_seq(cx, 2, s);
     }
     for (uint32_t i = p.nmatches; i > 0; --i)
-        body = tg_node_new(cx, TG_DECL_BUFFER, n->span, NULL, p.match[i - 1].view, 1, &body);
+        body = tg_decl_buffer(cx, p.match[i - 1].view, body);
     if (!(p.predicate->kind == TG_INT && p.predicate->u.i != 0)) body = tg_if(cx, p.predicate, body, NULL);
     for (uint32_t i = 0; i < p.nallocs; ++i) body = tg_place_alloc(cx, body, p.alloc[i]);
     return body;

@@ -184,8 +184,8 @@ static const tg_node *with_stacks(lowering *l, const tg_node *body)
         { l->value, "arg_value", l->nvalues }, { l->tcode, "arg_tcode", l->nvalues },
         { l->array, "array", l->narrays > 0 ? l->narrays : 1 }, { l->shape, "shape", l->ndims > 0 ? l->ndims : 1 },
     };
-    body = tg_node_new(cx, TG_DECL_BUFFER, TG_NOWHERE, NULL, l->shapes, 1, &body);
-    body = tg_node_new(cx, TG_DECL_BUFFER, TG_NOWHERE, NULL, l->tcodes, 1, &body);
+    body = tg_decl_buffer(cx, l->shapes, body);
+    body = tg_decl_buffer(cx, l->tcodes, body);
     for (size_t i = TG_COUNT(row); i > 0; --i) {
         const tg_node *arg[2] = { tg_strz(cx, row[i - 1].kind), i32(cx, row[i - 1].n) };
         body = tg_let_stmt(cx, row[i - 1].v, tg_call(cx, "tvm_stack_alloca", row[i - 1].v->type, 2, arg), body);
@@ -225,7 +225,7 @@ static const tg_func *make_packed(tg_ctx *cx, const tg_func *f)
             continue;
         }
         tg_var *tensor = tg_var_new(cx, tg_internf(cx, "%s_handle", b->name->text), handle);
-        body = tg_node_new(cx, TG_DECL_BUFFER, TG_NOWHERE, NULL, b, 1, &body);
+        body = tg_decl_buffer(cx, b, body);
         body = tg_let_stmt(cx, b->data, get_field(cx, tensor, 0, FIELD_DATA, b->data->type), body);
         body = tg_let_stmt(cx, tensor, get_field(cx, param[0], i - 1, FIELD_VALUE, handle), body);
     }

@@ -13,7 +13,6 @@ bool tg_emit_copy(tg_main_build *b, tg_slot *from, tg_slot *to, tg_statements *o
 bool tg_emit_copies(tg_main_build *b, const tg_slots *from, const tg_slots *to, tg_statements *out);    /* one after another */
 /* A buffer over the slot's memory, and the statement around @p body that declares it. */
 const tg_buffer *tg_slot_view(tg_main_build *b, tg_slot *s, const char *name);
-const tg_node *tg_declare_view(tg_ctx *cx, const tg_buffer *view, const tg_node *body);
 
 /* main_loops.c */
 bool tg_emit_loop(tg_main_build *b, const tg_loop_site *site, tg_statements *out);

@@ -10,7 +10,7 @@
 static void set_again(tg_main_build *b, const tg_loop_site *site, bool value, tg_statements *out)
 {
     const tg_buffer *flag = tg_slot_view(b, site->again, "again");
-    TG_PUSH(b->cx, *out, tg_declare_view(b->cx, flag, tg_store(b->cx, flag, tg_int(b->cx, TG_BOOL, value), 0, NULL)));
+    TG_PUSH(b->cx, *out, tg_decl_buffer(b->cx, flag, tg_store(b->cx, flag, tg_int(b->cx, TG_BOOL, value), 0, NULL)));
 }
 
 void tg_emit_leave(tg_main_build *b, const tg_loop_site *site, tg_statements *out)
@@ -98,6 +98,6 @@ bool tg_emit_loop(tg_main_build *b, const tg_loop_site *site, tg_statements *out
         return false;
     const tg_buffer *flag = tg_slot_view(b, site->again, "again");
     const tg_node *kid[2] = { tg_load(cx, flag, 0, NULL), tg_seq(cx, (uint32_t)s.n, s.at) };
-    TG_PUSH(cx, *out, tg_declare_view(cx, flag, tg_node_new(cx, TG_WHILE, site->f->span, NULL, NULL, 2, kid)));
+    TG_PUSH(cx, *out, tg_decl_buffer(cx, flag, tg_node_new(cx, TG_WHILE, site->f->span, NULL, NULL, 2, kid)));
     return true;
 }

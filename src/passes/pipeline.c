@@ -30,6 +30,7 @@ const tg_pass tg_pipeline[] = {
     { "loops", tg_pass_loops, "unit loops go, unrolled loops unroll" },
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },
+    { "base-pointers", tg_pass_base_pointers, "what a loop keeps of its indices moves before it" },
     { "lower-call-packed", tg_pass_lower_call_packed, "arguments, binding and results of calls" },
     { NULL, NULL, NULL }
 };

@@ -409,7 +409,7 @@ static const tg_node *shrink(tg_ctx *cx, const tg_node *n, void *user)
 
 static const tg_node *allocate(tg_ctx *cx, const tg_buffer *b, const tg_node *body)
 {
-    body = tg_node_new(cx, TG_DECL_BUFFER, body->span, NULL, b, 1, &body);
+    body = tg_decl_buffer(cx, b, body);
     tg_alloc_info *info = TG_NEW(cx, tg_alloc_info);
     info->var = b->data;
     info->dtype = b->dtype;
