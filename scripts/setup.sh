@@ -6,9 +6,10 @@ missing=
 
 say() { echo "== $*"; }
 
-# need_command NAME PACKAGE, need_library PKG-CONFIG-NAME PACKAGE, need_header FILE PACKAGE
+# need_command NAME PACKAGE, need_library PKG-CONFIG-NAME PACKAGE, need_header FILE PACKAGE, need_file PATH PACKAGE
 need_command() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need_library() { pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"; }
+need_file() { [ -f "$1" ] || missing="$missing $2"; }
 need_header() { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ] || missing="$missing $2"; }
 
 need_build_tools() {

@@ -47,11 +47,11 @@ static int guards_hold(const unsigned char *at, size_t n, const char *what)
 {
     for (size_t i = 0; i < GUARD; ++i) {
         if (at[-1 - (ptrdiff_t)i] != 0xa5) {
-            fprintf(stderr, "FAILED %s: written %zu bytes before it\n", what, i + 1);
+            fprintf(stderr, "FAILED %s: written %lu bytes before it\n", what, (unsigned long)(i + 1));
             return 0;
         }
         if (at[n + i] != 0xa5) {
-            fprintf(stderr, "FAILED %s: written %zu bytes after it\n", what, i + 1);
+            fprintf(stderr, "FAILED %s: written %lu bytes after it\n", what, (unsigned long)(i + 1));
             return 0;
         }
     }
@@ -98,8 +98,8 @@ static int check(tensor *in, tensor *out, int run, double rtol, double atol)
         size_t bad = npy_compare(&out[i].file, out[i].at, rtol, atol, &worst);
         good = guards_hold(out[i].at, out[i].size, "output") && good;
         if (bad > 0) {
-            fprintf(stderr, "FAILED run %d: output %d: %zu of %zu elements are off, largest error %g\n", run, i, bad,
-                    out[i].file.count, worst);
+            fprintf(stderr, "FAILED run %d: output %d: %lu of %lu elements are off, largest error %g\n", run, i,
+                    (unsigned long)bad, (unsigned long)out[i].file.count, worst);
             good = 0;
         }
         if (out[i].first == NULL) {

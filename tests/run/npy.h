@@ -1,4 +1,5 @@
-/* npy.h: just enough of the .npy format for the harness: little-endian, row-major arrays of one dtype. C99 and C++17. */
+/* npy.h: just enough of the .npy format for the harness: little-endian, row-major arrays of one dtype, turned round where the
+ * machine is big-endian. C99 and C++17. */
 #ifndef TEST_NPY_H
 #define TEST_NPY_H
 
@@ -17,6 +18,21 @@ static void npy_die(const char *path, const char *why)
 {
     fprintf(stderr, "%s: %s\n", path, why);
     exit(2);
+}
+
+static void npy_to_native(npy *a)
+{
+    const uint16_t one = 1;
+    unsigned char low;
+    memcpy(&low, &one, 1);
+    for (size_t i = 0; low == 0 && i < a->count; ++i) {
+        unsigned char *at = a->data + i * a->itemsize;
+        for (size_t k = 0; k < a->itemsize / 2; ++k) {
+            unsigned char swap = at[k];
+            at[k] = at[a->itemsize - 1 - k];
+            at[a->itemsize - 1 - k] = swap;
+        }
+    }
 }
 
 static npy npy_read(const char *path)
@@ -50,6 +66,7 @@ static npy npy_read(const char *path)
     if (a.data == NULL || fread(a.data, a.itemsize, a.count, f) != a.count) npy_die(path, "cut short");
     free(text);
     fclose(f);
+    npy_to_native(&a);
     return a;
 }
 
