@@ -14,7 +14,8 @@ shift 2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
-board="$here/start.c -specs=rdimon.specs -T $here/mps2_an386.ld -Wl,--gc-sections"
+example=$root/examples/04_cortex_m_emulated
+board="$example/start.c -specs=rdimon.specs -T $example/board.ld -Wl,--gc-sections"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror"
 case $machine in
 cortex-m4)
