@@ -231,16 +231,12 @@ static const char bfloat_to_float[] =
     "}\n";
 
 static const char float_to_bfloat[] =
-    "/* To the nearest bfloat16, ties to even. */\n"
+    "/* The upper half, so toward zero. */\n"
     "static inline uint16_t float_to_bfloat16(float f)\n"
     "{\n"
     "    uint32_t bits;\n"
     "    memcpy(&bits, &f, sizeof bits);\n"
-    "    if ((bits & 0x7fffffffU) > 0x7f800000U) { /* no number: keep it one after the cut */\n"
-    "        return (uint16_t)(bits >> 16 | 0x40U);\n"
-    "    }\n"
-    "    bits += 0x7fffU + (bits >> 16 & 1U);\n"
-    "    return (uint16_t)(bits >> 16);\n"
+    "    return (uint16_t)(bits >> 16 | (f != f ? 0x40U : 0U)); /* no number stays none */\n"
     "}\n";
 
 static const char q_multiply[] =

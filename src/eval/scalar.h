@@ -145,13 +145,10 @@ static inline float float_of_bf16(uint16_t h)
     return float_of_bits((uint32_t)h << 16);
 }
 
-/* The top half of the nearest float whose low half is zero, ties to even; a nan stays one. */
+/* The upper half, so toward zero; a nan stays one. */
 static inline uint16_t bf16_of_float(float f)
 {
-    uint32_t u = bits_of_float(f);
-    if (f != f)
-        return (uint16_t)(u >> 16 | 0x40u);
-    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+    return (uint16_t)(bits_of_float(f) >> 16 | (f != f ? 0x40u : 0));
 }
 
 #endif

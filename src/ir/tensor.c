@@ -92,11 +92,11 @@ uint16_t tg_float_to_half(float f)
     return (uint16_t)(sign | round_off(whole, 126 - (size >> 23)));
 }
 
+/* The upper half, so toward zero: what ONNX expects of a cast, too. A nan stays one. */
 static uint16_t float_to_bfloat(float f)
 {
-    uint32_t b = float_bits(f), sign = b >> 16 & 0x8000u, size = b & 0x7fffffffu;
-    if (size > 0x7f800000u) return (uint16_t)(b >> 16 | ((b & 0x7f0000u) == 0 ? 0x40u : 0));
-    return (uint16_t)(sign | round_off(size, 16));
+    uint32_t b = float_bits(f), size = b & 0x7fffffffu;
+    return (uint16_t)(b >> 16 | (size > 0x7f800000u && (b & 0x7f0000u) == 0 ? 0x40u : 0));
 }
 
 static float bfloat_to_float(uint16_t h)
