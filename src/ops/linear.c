@@ -30,12 +30,15 @@ static bool check_units(tg_ctx *cx, const tg_op *op, const tg_node *call, int64_
 
 /* ---- products over the last axis: dense and matmul ---- */
 
-/* Which of the last two axes of an operand is summed over. nn.dense is matmul(x, wᵀ). */
+/* Which of the last two axes of an operand is summed over. nn.dense is matmul(x, wᵀ), and so is the quantised product of batches,
+ * whatever its attributes say: TVM has it in no other form. */
 static void transposes(tg_ctx *cx, const tg_op *op, const tg_node *call, bool *a, bool *b)
 {
-    bool dense = strcmp(op->name, "nn.dense") == 0 || strcmp(op->name, "qnn.dense") == 0;
-    *a = !dense && tg_attr_bool(cx, op, call, "transpose_a");
-    *b = dense || tg_attr_bool(cx, op, call, "transpose_b");
+    static const char *const fixed[] = { "nn.dense", "qnn.dense", "qnn.batch_matmul" };
+    bool turned = false;
+    for (size_t i = 0; i < TG_COUNT(fixed); ++i) turned = turned || strcmp(op->name, fixed[i]) == 0;
+    *a = !turned && tg_attr_bool(cx, op, call, "transpose_a");
+    *b = turned || tg_attr_bool(cx, op, call, "transpose_b");
 }
 
 const tg_type *tg_type_matmul(tg_ctx *cx, const tg_op *op, const tg_node *call)
@@ -94,7 +97,8 @@ const tg_type *tg_type_batch_matmul(tg_ctx *cx, const tg_op *op, const tg_node *
     const tg_type *a = tg_arg_of_rank(cx, call, 0, 3), *b = tg_arg_of_rank(cx, call, 1, 3);
     DLDataType d;
     if (a == NULL || b == NULL || !read_result(cx, op, call, &d)) return NULL;
-    bool ta = tg_attr_bool(cx, op, call, "transpose_a"), tb = tg_attr_bool(cx, op, call, "transpose_b");
+    bool ta, tb;
+    transposes(cx, op, call, &ta, &tb);
     if (a->dim[0] != b->dim[0] && a->dim[0] != 1 && b->dim[0] != 1)
         return tg_arg_error(cx, call, 1, "batches of %lld and %lld do not fit together", (long long)a->dim[0],
                             (long long)b->dim[0]);
@@ -109,7 +113,8 @@ bool tg_lower_batch_matmul(tg_lower *lo, const tg_op *op, const tg_node *call)
     tg_ctx *cx = lo->cx;
     const tg_buffer *acc = tg_accumulator(lo, tg_op_short(op->name), lo->out[0]);
     DLDataType d = acc->dtype;
-    bool ta = tg_attr_bool(cx, op, call, "transpose_a"), tb = tg_attr_bool(cx, op, call, "transpose_b");
+    bool ta, tb;
+    transposes(cx, op, call, &ta, &tb);
     tg_block_build *block = tg_begin(lo, NULL);
     tg_at to = { .n = 3 }, a = { .n = 3 }, b = { .n = 3 };
     to.ix[0] = tg_spatial(block, "b", tg_extent(acc, 0));

@@ -53,13 +53,7 @@ static const tg_node *zeros(tg_rebind *r, const tg_node *call)
     int64_t dim[TG_MAX_NDIM], dilation[2], size[2];
     memcpy(dim, t->dim, t->n * sizeof dim[0]);
     if (!is_conv(call)) {
-        bool turned = tg_is_op_call(call, "qnn.batch_matmul") &&
-                      tg_attr_bool(r->cx, tg_op_find(r->cx, call->u.call->op), call, "transpose_a");
         for (uint32_t k = 0; k + 1 < t->n; ++k) dim[k] = 1;
-        if (turned) {
-            dim[1] = t->dim[1];
-            dim[2] = 1;
-        }
     } else {
         const tg_op *op = tg_op_find(r->cx, call->u.call->op);
         const char *layout = tg_attr_str(r->cx, op, call, "data_layout"),
