@@ -3,7 +3,7 @@
 # emitted for MACHINE, compiled with the machine's compiler under the strict warnings, and run there by tests/run/harness.c.
 #   cortex-m4    32 bits, bare metal with the DSP and single precision instructions: the MPS2 board in qemu-system-arm
 #   cortex-m3    the same without either
-#   powerpc      32 bits, big-endian: user mode
+#   mips         32 bits, big-endian: user mode
 # Without the machine's compiler or emulator there is nothing to do, which is said and passes; scripts/test installs both.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +24,8 @@ cortex-m4)
 cortex-m3)
     cc="arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -mfloat-abi=soft -ffunction-sections"
     target="c -mcpu=cortex-m3" emulator=qemu-system-arm qemu_machine=mps2-an385 ;;
-powerpc)
-    cc="powerpc-linux-gnu-gcc" board=-static target=c emulator=qemu-ppc ;;
+mips)
+    cc="mips-linux-gnu-gcc" board=-static target=c emulator=qemu-mips ;;
 *)
     echo "run.sh: no machine $machine" >&2
     exit 2 ;;
@@ -38,8 +38,8 @@ done
 emulate() {
     program=$1
     shift
-    if [ "$emulator" = qemu-ppc ]; then
-        timeout 120 qemu-ppc "$program" "$@"
+    if [ "$emulator" = qemu-mips ]; then
+        timeout 120 qemu-mips "$program" "$@"
     else
         arguments=enable=on,target=native,arg=program
         for argument; do arguments=$arguments,arg=$argument; done
