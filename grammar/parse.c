@@ -96,5 +96,11 @@ static bool is_python(reader r)
 bool tg_parse_any(tg_ctx *cx, tg_module *m, tg_source *src)
 {
     reader r = { src->text, src->text + src->size };
+    reader first = r;
+    skip_comments(&first);
+    if (first.at == first.end) {
+        tg_error(cx, (tg_span){ src->id, 0, 0 }, "the text is empty: expected Relay text or TVMScript");
+        return false;
+    }
     return is_python(r) ? tg_parse_tvmscript(cx, m, src) : tg_parse_relay(cx, m, src);
 }

@@ -74,6 +74,13 @@ static bool fits(const struct tg_op_attr *a, const tg_value *v)
     return true;
 }
 
+static void note_attributes(tg_ctx *cx, const tg_op *op, const tg_node *call)
+{
+    tg_text t = tg_text_new(cx);
+    for (uint32_t i = 0; i < op->nattrs; ++i) tg_printf(&t, "%s%s", i > 0 ? ", " : "", op->attr[i].name->text);
+    tg_note(cx, call->span, op->nattrs > 0 ? "its attributes: %s" : "it has none", tg_text_z(&t));
+}
+
 bool tg_attrs_check(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_value *dict = call->u.call->attrs;
@@ -82,7 +89,9 @@ bool tg_attrs_check(tg_ctx *cx, const tg_op *op, const tg_node *call)
         const struct tg_op_attr *a = find(op, dict->key[i]->text);
         tg_span at = dict->item[i]->span.file != 0 ? dict->item[i]->span : call->span;
         if (a == NULL) {
-            tg_warning(cx, at, "%s has no attribute %s; it is ignored", op->name, dict->key[i]->text);
+            tg_error(cx, at, "%s has no attribute %s", op->name, dict->key[i]->text);
+            note_attributes(cx, op, call);
+            ok = false;
         } else if (!fits(a, dict->item[i])) {
             tg_error(cx, at, "%s: attribute %s must be %s%s", op->name, a->name->text, kind_text(a->kind),
                      a->none ? " or None" : "");

@@ -292,7 +292,7 @@ const tg_type *tg_op_error(tg_ctx *cx, const tg_node *call, const char *fmt, ...
 const char *tg_operand_text(tg_ctx *cx, const tg_node *n)
 {
     switch (n->kind) {
-    case TG_RVAR: return tg_format(cx, "%%%s", n->u.var->name->text);
+    case TG_RVAR: return tg_name_is(n->u.var->name, "_") ? "the operand" : tg_format(cx, "%%%s", n->u.var->name->text);
     case TG_RGLOBAL: return tg_format(cx, "@%s", n->u.name->text);
     case TG_RCONST: return "the constant";
     case TG_RFN: return "the function";

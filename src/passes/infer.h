@@ -36,6 +36,7 @@ typedef struct tg_infer_frame {
     TG_VEC(tg_infer_part) part;     /* of that operand, as far as begun */
     tg_infer_fn *fn;                /* the module's function whose body this is */
     tg_infer_later *later;          /* or the local one */
+    bool wrong;                     /* an operand has an error */
 } tg_infer_frame;
 
 enum tg_infer_step { TG_STEP_READY, TG_STEP_PUSHED, TG_STEP_FAILED };
@@ -48,6 +49,7 @@ typedef struct tg_infer {
     tg_map values;                  /* typed variable id + 1 -> its value */
     tg_map fns;                     /* name -> tg_infer_fn */
     tg_map later;                   /* variable id + 1 -> tg_infer_later */
+    tg_map wrong;                   /* variable id + 1: bound to an error, or to what uses one */
     tg_map ctors;                   /* name -> struct tg_infer_ctor */
     TG_VEC(tg_infer_frame) frame;
 } tg_infer;

@@ -245,11 +245,32 @@ static bool put_binding(tg_infer *t, const tg_node *bind, const tg_node *value, 
     return true;
 }
 
+static bool uses_wrong(const tg_infer *t, const tg_node *v)
+{
+    for (uint32_t i = 0; i < v->nkids; ++i)
+        if (v->kid[i]->kind == TG_RVAR && tg_map_get(&t->wrong, (uint64_t)v->kid[i]->u.var->id + 1) != NULL) return true;
+    return v->kind == TG_RVAR && tg_map_get(&t->wrong, (uint64_t)v->u.var->id + 1) != NULL;
+}
+
+/* After an error in one binding the next ones are still looked at, but for those that need its type.
+ * @return false when nothing is left to look at. */
+static bool go_on(tg_infer *t, const tg_node *bind)
+{
+    tg_infer_frame *f = top(t);
+    t->good = false;
+    f->wrong = true;
+    if (bind == NULL || f->part.n > 0) return false;
+    tg_map_put(t->cx, &t->wrong, (uint64_t)bind->u.var->id + 1, t);
+    f->out[f->at++] = bind;
+    return true;
+}
+
 static bool step(tg_infer *t)
 {
     tg_infer_frame *f = top(t);
     const tg_node *kid = f->block->kid[f->at], *bind = f->at + 1 < f->block->nkids ? kid : NULL;
     const tg_node *v = bind != NULL ? bind->kid[0] : kid;
+    if (f->wrong && uses_wrong(t, v)) return go_on(t, bind);
     enum tg_infer_step s = need_operands(t, v);
     if (s != TG_STEP_READY) return s == TG_STEP_PUSHED;
     if (bind != NULL && v->kind == TG_RFN && f->part.n == 0) {
@@ -263,7 +284,7 @@ static bool step(tg_infer *t)
     }
     if (has_part(v, (uint32_t)f->part.n)) return begin_part(t, v);
     const tg_node *typed = tg_infer_value(t, v, f->part.at);
-    if (typed == NULL || (bind != NULL && !put_binding(t, bind, typed, &f->out[f->at]))) return false;
+    if (typed == NULL || (bind != NULL && !put_binding(t, bind, typed, &f->out[f->at]))) return go_on(t, bind);
     if (bind == NULL) f->out[f->at] = typed;
     ++f->at;
     f->part.n = 0;
@@ -308,7 +329,7 @@ static bool close_later(tg_infer *t, tg_infer_later *l, const tg_node *body)
 static bool close_frame(tg_infer *t)
 {
     tg_infer_frame f = *top(t);
-    if (!all_typed(t, &f)) return false;
+    if (f.wrong || !all_typed(t, &f)) return false;
     const tg_node *body = tg_node_with(t->cx, f.block, f.block->nkids, f.out);
     body = tg_node_with_type(t->cx, body, f.out[f.block->nkids - 1]->type);
     bool good = true;

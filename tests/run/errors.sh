@@ -90,7 +90,7 @@ while [ $i -lt $steps ]; do
     i=$((i + 1))
 done
 : >empty.relay
-bad 1 'error: .*no ' empty.relay
+bad 1 '^empty.relay:1:1: error: the text is empty' empty.relay
 
 # Metadata that lies.
 change 's/P6G0lvBAXt0A/P6G0lvBAXt1A/' meta.relay magic.relay
