@@ -188,7 +188,7 @@ const tg_node *tg_relay_call(tg_relay *p, tg_relay_loc l, const tg_node *callee)
         const tg_node **kid = TG_ARRAY(p->cx, const tg_node *, (size_t)n + 1);
         kid[0] = callee;
         if (n > 0)
-            if (n > 0) memcpy(kid + 1, p->node.at + m.node, n * sizeof *kid);
+            memcpy(kid + 1, p->node.at + m.node, n * sizeof *kid);
         call = call_node(p, l, NULL, tg_relay_take_attrs(p, m.attr), n + 1, kid);
     }
     tg_relay_drop(p, tg_relay_close(p));

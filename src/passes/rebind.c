@@ -220,7 +220,7 @@ static uint32_t drop_unused(tg_rebind *r, struct tg_rebind_block *b, const tg_no
     }
     uint32_t n = (uint32_t)(b->bind.n - kept);
     if (n > 0 && kept > 0)
-        memmove(b->bind.at, TG_FROM(b->bind, kept), n * sizeof b->bind.at[0]);
+        memmove(b->bind.at, b->bind.at + kept, n * sizeof b->bind.at[0]);
     return n;
 }
 
