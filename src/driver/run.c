@@ -380,7 +380,7 @@ static int run_reference(model *m)
     if (status == 0) status = tirc_job_begin(&job, &quiet, m->job.progress);
     else memset(&job, 0, sizeof job);
     if (status == 0) status = tirc_job_read(&job);
-    if (status == 0) status = tirc_job_compile(&job, "lower-ops");
+    if (status == 0) status = tirc_job_compile(&job, "main-interface");
     if (status == 0) status = evaluate(job.ctx, job.progress, tensor, m->n);
     tirc_job_end(&job);
     free(quiet.given);
