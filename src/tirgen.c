@@ -430,7 +430,7 @@ tirgen_status tirgen_print(tirgen_ctx *ctx, tirgen_write_fn write, void *user)
     return p.failed ? TIRGEN_EIO : status;
 }
 
-typedef struct emitting { const tirgen_files *to; bool failed; } emitting;
+typedef struct emitting { tg_ctx *cx; const tirgen_files *to; bool failed; } emitting;
 
 static bool open_file(void *user, const char *name)
 {
@@ -453,6 +453,12 @@ static bool close_file(void *user)
     return !e->failed;
 }
 
+static void note_symbol(void *user, const tg_func *f, const char *symbol)
+{
+    emitting *e = user;
+    tg_map_put(e->cx, &tg_session_of(e->cx)->symbol, TG_KEY(f->name), (void *)(uintptr_t)tg_intern_z(e->cx, symbol)->text);
+}
+
 static bool emit_c(tg_ctx *cx, void *arg)
 {
     tg_session *s = tg_session_of(cx);
@@ -460,7 +466,7 @@ static bool emit_c(tg_ctx *cx, void *arg)
         tg_error(cx, TG_NOWHERE, "C can be emitted only after all passes ran");
         return false;
     }
-    tg_files files = { open_file, write_file, close_file, arg };
+    tg_files files = { open_file, write_file, close_file, note_symbol, arg };
     bool good = tg_codegen_c(cx, s->module, &s->options, &files);
     tg_temp_reset(cx);
     return good;
@@ -468,7 +474,7 @@ static bool emit_c(tg_ctx *cx, void *arg)
 
 tirgen_status tirgen_emit_c(tirgen_ctx *ctx, const tirgen_files *files)
 {
-    emitting e = { files, false };
+    emitting e = { ctx, files, false };
     tirgen_status status = tg_guard(ctx, emit_c, &e);
     return e.failed ? TIRGEN_EIO : status;
 }
