@@ -10,28 +10,23 @@
 static const char intro_text[] =
     "/* acc[r * lanes + l] = sum over o < outer, s < steps, p < 4 of\n"
     " *     x[o * x_outer + s * 4 + p + r * x_row] * w[(o * steps + s) * w_step + l * 4 + p]\n"
-    " * Every variant gives the same bits. Rows, lanes and steps are constants in each call. */\n"
-    "#ifndef TIRGEN_INLINE\n"
-    "#if defined(__GNUC__)\n"
-    "#define TIRGEN_INLINE static inline __attribute__((always_inline))\n"
-    "#else\n"
-    "#define TIRGEN_INLINE static inline\n"
-    "#endif\n"
-    "#endif\n";
+    " * Every variant gives the same bits. Rows, lanes and steps are constants in each call. */\n";
 
 static const char vnni_text[] =
     "#if defined(__AVX512VNNI__) && defined(__AVX512F__)\n"
+    "typedef uint32_t $N_lanes __attribute__((vector_size(64)));\n"
+    "\n"
     "TIRGEN_INLINE void $N_block(int32_t *acc, const $T *x, const int8_t *w, int32_t lanes, int32_t rows, int32_t vectors,\n"
     "    int32_t left, int32_t outer, int32_t steps, int32_t x_row, int32_t x_outer, int32_t w_step)\n"
     "{\n"
-    "    __m512i sum[6][8], offset[8];\n"
+    "    $N_lanes sum[6][8], offset[8];\n"
     "    const __m512i flip = _mm512_set1_epi8(-128);\n"
     "#pragma GCC unroll 8\n"
     "    for (int32_t v = 0; v < vectors; ++v) {\n"
-    "        offset[v] = _mm512_setzero_si512();\n"
+    "        offset[v] = ($N_lanes)_mm512_setzero_si512();\n"
     "#pragma GCC unroll 6\n"
     "        for (int32_t r = 0; r < rows; ++r) {\n"
-    "            sum[r][v] = _mm512_setzero_si512();\n"
+    "            sum[r][v] = ($N_lanes)_mm512_setzero_si512();\n"
     "        }\n"
     "    }\n"
     "    for (int32_t o = 0; o < outer; ++o) {\n"
@@ -51,7 +46,7 @@ static const char vnni_text[] =
     "                const __m512i a = $X;\n"
     "#pragma GCC unroll 8\n"
     "                for (int32_t v = 0; v < vectors; ++v) {\n"
-    "                    sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], a, b[v]);\n"
+    "                    sum[r][v] = ($N_lanes)_mm512_dpbusd_epi32((__m512i)sum[r][v], a, b[v]);\n"
     "                }\n"
     "            }\n"
     "            w += w_step;\n"
@@ -64,7 +59,7 @@ static const char vnni_text[] =
     "        for (int32_t v = 0; v < vectors; ++v) {\n"
     "            const int32_t n = left - 16 * v;\n"
     "            const __mmask16 some = (__mmask16)(n >= 16 ? 0xffffU : (1U << n) - 1U);\n"
-    "            const __m512i all = _mm512_sub_epi32(sum[r][v], offset[v]);\n"
+    "            const __m512i all = (__m512i)(sum[r][v] - offset[v]);\n"
     "            if (n >= 16) {\n"
     "                _mm512_storeu_si512(acc + r * lanes + 16 * v, all);\n"
     "            } else {\n"
@@ -280,7 +275,7 @@ static const char plain_text[] =
 /* What stands for $C, $X … : of a signed x, of an unsigned one. */
 static const struct difference { char letter; const char *text[2]; } differences[] = {
     { 'T', { "int8_t", "uint8_t" } },
-    { 'C', { "                offset[v] = _mm512_dpbusd_epi32(offset[v], flip, b[v]);", "" } },
+    { 'C', { "                offset[v] = ($N_lanes)_mm512_dpbusd_epi32((__m512i)offset[v], flip, b[v]);", "" } },
     { 'X', { "_mm512_xor_si512(_mm512_set1_epi32(four), flip)", "_mm512_set1_epi32(four)" } },
     { 'A', { "_mm256_cvtepi8_epi16", "_mm256_cvtepu8_epi16" } },
     { 'D', { "", "            offset = vdotq_s32(offset, vdupq_n_s8(-128), b);" } },
@@ -298,13 +293,21 @@ static void put(tg_emit *e, const char *text, const char *name, bool is_unsigned
         ++text;
         if (*text == 'N') tg_puts(e->to, name);
         for (size_t i = 0; i < TG_COUNT(differences); ++i)
-            if (differences[i].letter == *text) tg_puts(e->to, differences[i].text[is_unsigned]);
+            if (differences[i].letter == *text) put(e, differences[i].text[is_unsigned], name, is_unsigned);
     }
+}
+
+void c_put_inline(tg_emit *e)
+{
+    tg_puts(e->to, "#ifndef TIRGEN_INLINE\n#if defined(__GNUC__)\n"
+                   "#define TIRGEN_INLINE static inline __attribute__((always_inline, unused))\n"
+                   "#else\n#define TIRGEN_INLINE static inline\n#endif\n#endif\n");
 }
 
 void c_put_dot(tg_emit *e, const char *name, bool is_unsigned)
 {
     static const char *const all[] = { intro_text, vnni_text, avx2_text, neon_text, dsp_text, plain_text };
+    c_put_inline(e);
     for (size_t i = 0; i < TG_COUNT(all); ++i) put(e, all[i], name, is_unsigned);
 }
 

@@ -78,7 +78,9 @@ void c_reserve_helpers(tg_emit *e)
         for (size_t t = 0; t < (row[kind].by_to ? n : 1); ++t)
             for (size_t f = 0; f < (row[kind].by_from ? n : 1); ++f)
                 c_reserve(e, name_of(e, (enum c_helper)kind, all[t], all[f]));
-    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_uint8_block", "dot_tile_uint8_rows" };
+    c_reserve_lanes(e);
+    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_int8_lanes", "dot_tile_uint8_lanes",
+                                       "dot_tile_uint8_block", "dot_tile_uint8_rows" };
     for (size_t i = 0; i < TG_COUNT(dot); ++i)
         c_reserve(e, dot[i]);
 }
@@ -88,7 +90,8 @@ void c_reserve_helpers(tg_emit *e)
 static void put_extreme(tg_emit *e, const c_helper_use *u)
 {
     const char *t = c_element(e, u->to, TG_NOWHERE);
-    tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n    return a %c b ? a : b;\n}\n", t, u->name->text, t, t,
+    bool spare = (e->need & C_LANES) != 0;      /* it may be that only plain loops use it, and they stand aside */
+    tg_printf(e->to, "%s %s %s(%s a, %s b)\n{\n    return a %c b ? a : b;\n}\n", spare ? "TIRGEN_INLINE" : "static inline", t, u->name->text, t, t,
               u->kind == C_H_MIN ? '<' : '>');
 }
 
@@ -327,6 +330,10 @@ static void put_helper(tg_emit *e, const c_helper_use *u)
 
 void c_put_helpers(tg_emit *e)
 {
+    if ((e->need & C_LANES) != 0) {
+        tg_putc(e->to, '\n');
+        c_put_lanes(e);
+    }
     for (int kind = 0; kind < C_NHELPERS; ++kind)
         for (size_t i = 0; i < e->helper.n; ++i)
             if (e->helper.at[i].kind == (enum c_helper)kind) {

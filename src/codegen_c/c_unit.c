@@ -39,6 +39,8 @@ static void put_includes(tg_emit *e)
         tg_puts(e->to, "\n#include <tirgen_rt/packed.h>\n");
     if ((e->need & C_DOT) != 0)
         c_put_dot_headers(e);
+    if ((e->need & C_LANES) != 0)
+        c_put_lanes_headers(e);
 }
 
 static void put_macros(tg_emit *e)
