@@ -273,7 +273,7 @@ static const char plain_text[] =
     "#endif\n";
 
 /* What stands for $C, $X … : of a signed x, of an unsigned one. */
-static const struct difference { char letter; const char *text[2]; } differences[] = {
+static const c_difference differences[] = {
     { 'T', { "int8_t", "uint8_t" } },
     { 'C', { "                offset[v] = ($N_lanes)_mm512_dpbusd_epi32((__m512i)offset[v], flip, b[v]);", "" } },
     { 'X', { "_mm512_xor_si512(_mm512_set1_epi32(four), flip)", "_mm512_set1_epi32(four)" } },
@@ -283,7 +283,7 @@ static const struct difference { char letter; const char *text[2]; } differences
     { 'E', { "__sxtb16((int8x4_t)", "(int16x2_t)__uxtb16((uint8x4_t)" } },
 };
 
-static void put(tg_emit *e, const char *text, const char *name, bool is_unsigned)
+void c_put_template(tg_emit *e, const char *text, const char *name, bool is_unsigned, const c_difference *list, size_t n)
 {
     for (; *text != '\0'; ++text) {
         if (*text != '$') {
@@ -292,8 +292,8 @@ static void put(tg_emit *e, const char *text, const char *name, bool is_unsigned
         }
         ++text;
         if (*text == 'N') tg_puts(e->to, name);
-        for (size_t i = 0; i < TG_COUNT(differences); ++i)
-            if (differences[i].letter == *text) put(e, differences[i].text[is_unsigned], name, is_unsigned);
+        for (size_t i = 0; i < n; ++i)
+            if (list[i].letter == *text) c_put_template(e, list[i].text[is_unsigned], name, is_unsigned, list, n);
     }
 }
 
@@ -308,31 +308,33 @@ void c_put_dot(tg_emit *e, const char *name, bool is_unsigned)
 {
     static const char *const all[] = { intro_text, vnni_text, avx2_text, neon_text, dsp_text, plain_text };
     c_put_inline(e);
-    for (size_t i = 0; i < TG_COUNT(all); ++i) put(e, all[i], name, is_unsigned);
+    for (size_t i = 0; i < TG_COUNT(all); ++i)
+        c_put_template(e, all[i], name, is_unsigned, differences, TG_COUNT(differences));
 }
 
 void c_put_dot_headers(tg_emit *e)
 {
-    tg_puts(e->to, "#if defined(__AVX512VNNI__) || defined(__AVX2__)\n#include <immintrin.h>\n");
-    tg_puts(e->to, "#elif defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_NEON)\n#include <arm_neon.h>\n");
-    tg_puts(e->to, "#elif defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)\n#include <arm_acle.h>\n#endif\n");
+    tg_puts(e->to, "#if defined(__AVX512F__) || defined(__AVX2__)\n#include <immintrin.h>\n");
+    tg_puts(e->to, "#elif defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
+    tg_puts(e->to, "#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)\n#include <arm_acle.h>\n#endif\n");
 }
 
 void c_dot_call(tg_emit *e, const tg_node *n)
 {
     if (!tg_dot_is_plain(n)) {
-        if (!e->failed) tg_error(e->cx, n->span, "dot_tile: expected three addresses of elements and constants");
+        if (!e->failed)
+            tg_error(e->cx, n->span, "%s: expected three addresses of elements and constants", n->u.call->op->text);
         e->failed = true;
         return;
     }
     DLDataType d = tg_dtype_of(n->kid[TG_DOT_X]->kid[0]);
-    tg_printf(e->to, "%s(", c_helper(e, C_H_DOT_TILE, d, d));
+    tg_printf(e->to, "%s(", c_helper(e, tg_is_call(n, "tap_tile") ? C_H_TAP_TILE : C_H_DOT_TILE, d, d));
     c_pointer(e, n->kid[TG_DOT_ACC], TG_INT32, false, C_TERNARY);
     c_comma(e);
     c_pointer(e, n->kid[TG_DOT_X], d, true, C_TERNARY);
     c_comma(e);
     c_pointer(e, n->kid[TG_DOT_W], TG_INT8, true, C_TERNARY);
-    for (int i = TG_DOT_ROWS; i < TG_DOT_OPERANDS; ++i) {
+    for (uint32_t i = TG_DOT_ROWS; i < n->nkids; ++i) {
         c_comma(e);
         c_expr(e, n->kid[i], C_TERNARY);
     }

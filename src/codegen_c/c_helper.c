@@ -17,7 +17,7 @@ static const struct helper_row { const char *name; bool by_to, by_from; } row[C_
     [C_H_Q_MULTIPLY] = { "q_multiply_shift", false, false }, [C_H_Q_MULTIPLY_AXIS] = { "q_multiply_shift_per_axis", false, false },
     [C_H_BITS] = { "bits", true, true }, [C_H_LOAD] = { "load", true, false }, [C_H_STORE] = { "store", true, false },
     [C_H_CALL_PACKED] = { "call_packed", false, false },
-    [C_H_DOT_TILE] = { "dot_tile", true, false },
+    [C_H_DOT_TILE] = { "dot_tile", true, false }, [C_H_TAP_TILE] = { "tap_tile", true, false },
 };
 
 static const char *name_of(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType from)
@@ -54,7 +54,7 @@ const char *c_helper(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType f
         e->need |= C_STDDEF;
     if (kind == C_H_CALL_PACKED)
         e->need |= C_PACKED;
-    if (kind == C_H_DOT_TILE)
+    if (kind == C_H_DOT_TILE || kind == C_H_TAP_TILE)
         e->need |= C_STRING | C_DOT;
     c_helper_use use = { kind, to, from, tg_intern_z(e->cx, name_of(e, kind, to, from)) };
     TG_PUSH(e->cx, e->helper, use);
@@ -80,7 +80,9 @@ void c_reserve_helpers(tg_emit *e)
                 c_reserve(e, name_of(e, (enum c_helper)kind, all[t], all[f]));
     c_reserve_lanes(e);
     static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_int8_lanes", "dot_tile_uint8_lanes",
-                                       "dot_tile_uint8_block", "dot_tile_uint8_rows" };
+                                       "dot_tile_uint8_block", "dot_tile_uint8_rows", "tap_tile_int8_mix", "tap_tile_int8_weights",
+                                       "tap_tile_int8_strips", "tap_tile_int8_rest", "tap_tile_uint8_mix", "tap_tile_uint8_weights",
+                                       "tap_tile_uint8_strips", "tap_tile_uint8_rest" };
     for (size_t i = 0; i < TG_COUNT(dot); ++i)
         c_reserve(e, dot[i]);
 }
@@ -324,6 +326,7 @@ static void put_helper(tg_emit *e, const c_helper_use *u)
     case C_H_LOAD: case C_H_STORE: put_memory(e, u); break;
     case C_H_CALL_PACKED: tg_puts(e->to, call_by_name); break;
     case C_H_DOT_TILE: c_put_dot(e, u->name->text, u->to.code == kDLUInt); break;
+    case C_H_TAP_TILE: c_put_tap(e, u->name->text, u->to.code == kDLUInt); break;
     case C_NHELPERS: break;
     }
 }

@@ -26,63 +26,63 @@ static const struct machine_row {
 static const struct function_row {
     const char *head, *body[NMACHINES];
 } functions[] = {
-    { "lanes lanes_of(int32_t x)",
+    { "int32_lanes lanes_of(int32_t x)",
       { "return _mm512_set1_epi32(x);", "return _mm256_set1_epi32(x);", "return vdupq_n_s32(x);" } },
-    { "lanes lanes_load_int8(const int8_t *at)",
+    { "int32_lanes lanes_load_int8(const int8_t *at)",
       { "return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\nreturn vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(four))));" } },
-    { "lanes lanes_load_uint8(const uint8_t *at)",
+    { "int32_lanes lanes_load_uint8(const uint8_t *at)",
       { "return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\n"
         "return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(four)))));" } },
-    { "lanes lanes_load_int16(const int16_t *at)",
+    { "int32_lanes lanes_load_int16(const int16_t *at)",
       { "return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)at));",
         "return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));", "return vmovl_s16(vld1_s16(at));" } },
-    { "lanes lanes_load_int32(const int32_t *at)",
+    { "int32_lanes lanes_load_int32(const int32_t *at)",
       { "return _mm512_loadu_si512(at);", "return _mm256_loadu_si256((const __m256i *)(const void *)at);",
         "return vld1q_s32(at);" } },
-    { "__m128i lanes_as_int16(lanes a)",
+    { "__m128i lanes_as_int16(int32_lanes a)",
       { NULL, "return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));", NULL } },
-    { "void lanes_store_int8(int8_t *to, lanes a)",
+    { "void lanes_store_int8(int8_t *to, int32_lanes a)",
       { "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtsepi32_epi8(a));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packs_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(vqmovn_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
-    { "void lanes_store_uint8(uint8_t *to, lanes a)",
-      { "const lanes positive = _mm512_max_epi32(a, _mm512_setzero_si512());\n"
+    { "void lanes_store_uint8(uint8_t *to, int32_lanes a)",
+      { "const int32_lanes positive = _mm512_max_epi32(a, _mm512_setzero_si512());\n"
         "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtusepi32_epi8(positive));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packus_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_u8(vqmovun_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
-    { "void lanes_store_int16(int16_t *to, lanes a)",
+    { "void lanes_store_int16(int16_t *to, int32_lanes a)",
       { "_mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtsepi32_epi16(a));",
         "_mm_storeu_si128((__m128i *)(void *)to, lanes_as_int16(a));", "vst1_s16(to, vqmovn_s32(a));" } },
-    { "void lanes_store_int32(int32_t *to, lanes a)",
+    { "void lanes_store_int32(int32_t *to, int32_lanes a)",
       { "_mm512_storeu_si512(to, a);", "_mm256_storeu_si256((__m256i *)(void *)to, a);", "vst1q_s32(to, a);" } },
-    { "lanes lanes_add(lanes a, lanes b)",
+    { "int32_lanes lanes_add(int32_lanes a, int32_lanes b)",
       { "return _mm512_add_epi32(a, b);", "return _mm256_add_epi32(a, b);", "return vaddq_s32(a, b);" } },
-    { "lanes lanes_sub(lanes a, lanes b)",
+    { "int32_lanes lanes_sub(int32_lanes a, int32_lanes b)",
       { "return _mm512_sub_epi32(a, b);", "return _mm256_sub_epi32(a, b);", "return vsubq_s32(a, b);" } },
-    { "lanes lanes_mul(lanes a, lanes b)",
+    { "int32_lanes lanes_mul(int32_lanes a, int32_lanes b)",
       { "return _mm512_mullo_epi32(a, b);", "return _mm256_mullo_epi32(a, b);", "return vmulq_s32(a, b);" } },
-    { "lanes lanes_min(lanes a, lanes b)",
+    { "int32_lanes lanes_min(int32_lanes a, int32_lanes b)",
       { "return _mm512_min_epi32(a, b);", "return _mm256_min_epi32(a, b);", "return vminq_s32(a, b);" } },
-    { "lanes lanes_max(lanes a, lanes b)",
+    { "int32_lanes lanes_max(int32_lanes a, int32_lanes b)",
       { "return _mm512_max_epi32(a, b);", "return _mm256_max_epi32(a, b);", "return vmaxq_s32(a, b);" } },
-    { "lanes lanes_and(lanes a, lanes b)",
+    { "int32_lanes lanes_and(int32_lanes a, int32_lanes b)",
       { "return _mm512_and_si512(a, b);", "return _mm256_and_si256(a, b);", "return vandq_s32(a, b);" } },
-    { "lanes lanes_shift_right(lanes a, lanes by)",
+    { "int32_lanes lanes_shift_right(int32_lanes a, int32_lanes by)",
       { "return _mm512_srav_epi32(a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
-    { "lanes lanes_mul_high(lanes a, lanes b)",
-      { "const lanes even = _mm512_mul_epi32(a, b);\n"
-        "const lanes odd = _mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));\n"
+    { "int32_lanes lanes_mul_high(int32_lanes a, int32_lanes b)",
+      { "const int32_lanes even = _mm512_mul_epi32(a, b);\n"
+        "const int32_lanes odd = _mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));\n"
         "return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);",
-        "const lanes even = _mm256_mul_epi32(a, b);\n"
-        "const lanes odd = _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));\n"
+        "const int32_lanes even = _mm256_mul_epi32(a, b);\n"
+        "const int32_lanes odd = _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));\n"
         "return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);",
         "const int64x2_t low = vmull_s32(vget_low_s32(a), vget_low_s32(b));\n"
         "const int64x2_t high = vmull_high_s32(a, b);\n"
@@ -105,7 +105,7 @@ void c_put_lanes(tg_emit *e)
     tg_puts(e->to, "/* Lanes of 32 bits. Sums and products wrap around; what lies beyond the elements that are stored is\n"
                    " * kept at their ends. */\n");
     for (int m = 0; m < NMACHINES; ++m) {
-        tg_printf(e->to, "#%sif %s\n#define TIRGEN_LANES %d\ntypedef %s lanes;\n", m > 0 ? "el" : "", machines[m].test,
+        tg_printf(e->to, "#%sif %s\n#define TIRGEN_LANES %d\ntypedef %s int32_lanes;\n", m > 0 ? "el" : "", machines[m].test,
                   machines[m].lanes, machines[m].type);
         for (size_t i = 0; i < TG_COUNT(functions); ++i)
             if (functions[i].body[m] != NULL) put_function(e, functions[i].head, functions[i].body[m]);
@@ -115,17 +115,11 @@ void c_put_lanes(tg_emit *e)
 
 void c_reserve_lanes(tg_emit *e)
 {
-    c_reserve(e, "lanes");
+    c_reserve(e, "int32_lanes");
     for (size_t i = 0; i < TG_COUNT(functions); ++i) {
         const char *name = strstr(functions[i].head, "lanes_");
         c_reserve(e, tg_format(e->cx, "%.*s", (int)strcspn(name, "("), name));
     }
-}
-
-void c_put_lanes_headers(tg_emit *e)
-{
-    tg_puts(e->to, "#if defined(__AVX512F__) || defined(__AVX2__)\n#include <immintrin.h>\n");
-    tg_puts(e->to, "#elif defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
 }
 
 /* ---- which loops ---- */

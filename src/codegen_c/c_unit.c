@@ -37,10 +37,8 @@ static void put_includes(tg_emit *e)
     }
     if ((e->need & C_PACKED) != 0)
         tg_puts(e->to, "\n#include <tirgen_rt/packed.h>\n");
-    if ((e->need & C_DOT) != 0)
+    if ((e->need & (C_DOT | C_LANES)) != 0)
         c_put_dot_headers(e);
-    if ((e->need & C_LANES) != 0)
-        c_put_lanes_headers(e);
 }
 
 static void put_macros(tg_emit *e)
