@@ -148,9 +148,9 @@ static int on_end(void *user)
     size_t n = m->value.n - o.value;
     tg_json v = { .kind = o.map ? TG_JSON_MAP : TG_JSON_LIST, .n = (uint32_t)n };
     if (n > 0)
-        v.u.item = tg_copy(m->cx, m->value.at + o.value, n * sizeof *m->value.at);
+        v.u.item = tg_copy(m->cx, TG_FROM(m->value, o.value), n * sizeof *m->value.at);
     if (o.map && n > 0)
-        v.key = tg_copy(m->cx, m->key.at + o.key, n * sizeof *m->key.at);
+        v.key = tg_copy(m->cx, TG_FROM(m->key, o.key), n * sizeof *m->key.at);
     m->value.n = o.value;
     m->key.n = o.key;
     return put(m, v);

@@ -183,7 +183,7 @@ const tg_node *tg_relay_call(tg_relay *p, tg_relay_loc l, const tg_node *callee)
     if (callee->kind == TG_RCTOR && check_ctor(p, l, callee->u.name, n)) {
         call = tg_node_at(p->cx, callee, l.span);
     } else if (callee->kind == TG_STR) {
-        call = call_node(p, l, callee->u.name, tg_relay_take_attrs(p, m.attr), n, p->node.at + m.node);
+        call = call_node(p, l, callee->u.name, tg_relay_take_attrs(p, m.attr), n, TG_FROM(p->node, m.node));
     } else {
         const tg_node **kid = TG_ARRAY(p->cx, const tg_node *, (size_t)n + 1);
         kid[0] = callee;
@@ -226,7 +226,7 @@ const tg_node *tg_relay_get(tg_relay *p, tg_relay_loc l, const tg_node *tuple, c
 const tg_node *tg_relay_tuple(tg_relay *p, tg_relay_loc l)
 {
     tg_relay_marks m = tg_relay_close(p);
-    const tg_node *n = tg_rtuple(p->cx, (uint32_t)p->node.n - m.node, p->node.at + m.node);
+    const tg_node *n = tg_rtuple(p->cx, (uint32_t)p->node.n - m.node, TG_FROM(p->node, m.node));
     tg_relay_drop(p, m);
     return tg_node_at(p->cx, n, l.span);
 }
@@ -244,7 +244,7 @@ const tg_node *tg_relay_ref(tg_relay *p, tg_relay_loc l, int what)
 {
     tg_relay_marks m = tg_relay_close(p);
     const tg_node *n =
-        tg_node_new(p->cx, TG_RREF, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
+        tg_node_new(p->cx, TG_RREF, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, TG_FROM(p->node, m.node));
     tg_relay_drop(p, m);
     return tg_relay_numbered_node(p, l, n, what);
 }

@@ -104,12 +104,12 @@ const tg_func *tg_relay_end_fn(tg_relay *p, tg_relay_loc l, const tg_type *ret, 
     made->kind = TG_FUNC_RELAY;
     made->span = f.name != NULL ? f.span : l.span;
     made->nparams = (uint32_t)p->param.n - f.param;
-    made->param = tg_copy(p->cx, p->param.at + f.param, made->nparams * sizeof *p->param.at);
+    made->param = tg_copy(p->cx, TG_FROM(p->param, f.param), made->nparams * sizeof *p->param.at);
     made->ret = ret != NULL && ret->kind == TG_T_UNKNOWN ? NULL : ret;
     made->attrs = tg_relay_take_attrs(p, m.attr);
     made->body = body;
     made->ntype_params = (uint32_t)p->name.n - f.type_param;
-    made->type_param = tg_copy(p->cx, p->name.at + f.type_param, made->ntype_params * sizeof *p->name.at);
+    made->type_param = tg_copy(p->cx, TG_FROM(p->name, f.type_param), made->ntype_params * sizeof *p->name.at);
     p->param.n = f.param;
     tg_relay_end_type_params(p, f.type_param);
     tg_relay_drop(p, m);
@@ -217,7 +217,7 @@ void tg_relay_ctor(tg_relay *p, tg_relay_loc l, const tg_name *name)
 {
     tg_relay_marks m = tg_relay_close(p);
     uint32_t n = (uint32_t)p->type_list.n - m.type;
-    tg_ctor c = { name, n, tg_copy(p->cx, p->type_list.at + m.type, n * sizeof *p->type_list.at) };
+    tg_ctor c = { name, n, tg_copy(p->cx, TG_FROM(p->type_list, m.type), n * sizeof *p->type_list.at) };
     p->type_list.n = m.type;
     if (tg_map_get(&p->ctors, TG_KEY(name)) != NULL)
         tg_relay_wrong(p, l.span, "constructor %s is defined twice", name->text);
@@ -232,7 +232,7 @@ void tg_relay_end_adt(tg_relay *p, tg_relay_loc l, const tg_name *name)
     adt->nctors = (uint32_t)p->ctor.n;
     adt->ctor = tg_copy(p->cx, p->ctor.at, p->ctor.n * sizeof *p->ctor.at);
     adt->nparams = (uint32_t)p->name.n - p->adt_first_name;
-    adt->param = tg_copy(p->cx, p->name.at + p->adt_first_name, adt->nparams * sizeof *p->name.at);
+    adt->param = tg_copy(p->cx, TG_FROM(p->name, p->adt_first_name), adt->nparams * sizeof *p->name.at);
     tg_relay_end_type_params(p, p->adt_first_name);
     p->ctor.n = 0;
     TG_PUSH(p->cx, p->adt, adt);

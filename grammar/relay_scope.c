@@ -163,7 +163,7 @@ const tg_node *tg_relay_end_block(tg_relay *p, tg_relay_loc l, const tg_node *re
 {
     const tg_node *atom = tg_relay_atom(p, l, result);
     tg_relay_block b = p->block.at[--p->block.n];
-    const tg_node *block = tg_rblock(p->cx, (uint32_t)p->bind.n - b.first, p->bind.at + b.first, atom);
+    const tg_node *block = tg_rblock(p->cx, (uint32_t)p->bind.n - b.first, TG_FROM(p->bind, b.first), atom);
     p->bind.n = b.first;
     tg_relay_unbind(p, b.scope);
     return block;
@@ -272,7 +272,7 @@ const tg_node *tg_relay_end_match(tg_relay *p, tg_relay_loc l, bool partial)
 {
     tg_relay_marks m = tg_relay_close(p);
     const tg_node *n =
-        tg_node_new(p->cx, TG_RMATCH, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, p->node.at + m.node);
+        tg_node_new(p->cx, TG_RMATCH, l.span, NULL, NULL, (uint32_t)p->node.n - m.node, TG_FROM(p->node, m.node));
     tg_relay_drop(p, m);
     return tg_relay_numbered_node(p, l, n, partial);
 }
@@ -316,7 +316,7 @@ const tg_node *tg_relay_pattern(tg_relay *p, tg_relay_loc l, const tg_name *ctor
     else if (c != NULL && c->n != n)
         tg_relay_wrong(p, l.span, "%s has %u field%s, the pattern has %u", ctor->text, (unsigned)c->n,
                        c->n == 1 ? "" : "s", (unsigned)n);
-    const tg_node *node = pattern_node(p, l, (tg_pattern){ .ctor = ctor, .tuple = tuple }, n, p->node.at + m.node);
+    const tg_node *node = pattern_node(p, l, (tg_pattern){ .ctor = ctor, .tuple = tuple }, n, TG_FROM(p->node, m.node));
     tg_relay_drop(p, m);
     return node;
 }

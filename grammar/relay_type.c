@@ -47,7 +47,7 @@ const tg_type *tg_relay_tensor_type(tg_relay *p, tg_relay_loc l, const tg_name *
 const tg_type *tg_relay_tuple_type(tg_relay *p)
 {
     tg_relay_marks m = tg_relay_close(p);
-    const tg_type *t = tg_tuple_type(p->cx, (uint32_t)p->type_list.n - m.type, p->type_list.at + m.type);
+    const tg_type *t = tg_tuple_type(p->cx, (uint32_t)p->type_list.n - m.type, TG_FROM(p->type_list, m.type));
     p->type_list.n = m.type;
     return t;
 }
@@ -61,7 +61,7 @@ void tg_relay_begin_fn_type(tg_relay *p)
 const tg_type *tg_relay_fn_type(tg_relay *p, const tg_type *ret)
 {
     tg_relay_marks m = tg_relay_close(p);
-    const tg_type *t = tg_func_type(p->cx, (uint32_t)p->type_list.n - m.type, p->type_list.at + m.type, ret);
+    const tg_type *t = tg_func_type(p->cx, (uint32_t)p->type_list.n - m.type, TG_FROM(p->type_list, m.type), ret);
     p->type_list.n = m.type;
     tg_relay_end_type_params(p, p->fn_type.at[--p->fn_type.n]);
     tg_relay_end_scope(p);
@@ -78,9 +78,9 @@ const tg_type *tg_relay_named_type(tg_relay *p, tg_relay_loc l, const tg_name *n
     if (bare && tg_dtype_parse(name->text, name->len, &d)) {
         t = tg_tensor_type(p->cx, d, 0, NULL, 0);
     } else if ((intptr_t)tg_map_get(&p->type_params, TG_KEY(name)) > 1) {
-        t = tg_named_type(p->cx, TG_T_VAR, name, n, p->type_list.at + m.type);
+        t = tg_named_type(p->cx, TG_T_VAR, name, n, TG_FROM(p->type_list, m.type));
     } else {
-        t = tg_named_type(p->cx, TG_T_ADT, name, n, p->type_list.at + m.type);
+        t = tg_named_type(p->cx, TG_T_ADT, name, n, TG_FROM(p->type_list, m.type));
         TG_PUSH(p->cx, p->adt_used, t);
         TG_PUSH(p->cx, p->adt_uses, l.span);
     }
@@ -155,7 +155,7 @@ const tg_value *tg_relay_list_value(tg_relay *p)
 {
     tg_relay_marks m = tg_relay_close(p);
     --p->value_depth;
-    const tg_value *v = tg_v_list(p->cx, (uint32_t)p->value.n - m.value, p->value.at + m.value);
+    const tg_value *v = tg_v_list(p->cx, (uint32_t)p->value.n - m.value, TG_FROM(p->value, m.value));
     p->value.n = p->key.n = m.value;
     return v;
 }
@@ -164,7 +164,7 @@ const tg_value *tg_relay_map_value(tg_relay *p)
 {
     tg_relay_marks m = tg_relay_close(p);
     --p->value_depth;
-    const tg_value *v = tg_v_dict(p->cx, (uint32_t)p->value.n - m.value, p->key.at + m.value, p->value.at + m.value);
+    const tg_value *v = tg_v_dict(p->cx, (uint32_t)p->value.n - m.value, TG_FROM(p->key, m.value), TG_FROM(p->value, m.value));
     p->value.n = p->key.n = m.value;
     return v;
 }

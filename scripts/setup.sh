@@ -12,6 +12,12 @@ need_library() { pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"; 
 need_file() { [ -f "$1" ] || missing="$missing $2"; }
 need_header() { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ] || missing="$missing $2"; }
 
+# Sanitizers and libFuzzer come apart from clang.
+need_clang_runtime() {
+    runtime=$(clang -print-runtime-dir 2>/dev/null || true)
+    [ -d "$runtime" ] && ls "$runtime" 2>/dev/null | grep -q fuzzer || missing="$missing libclang-rt-dev"
+}
+
 need_build_tools() {
     need_command gcc gcc
     need_header stdlib.h libc6-dev

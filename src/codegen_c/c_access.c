@@ -224,7 +224,7 @@ static bool on_one_line(tg_emit *e, c_aside *a, size_t column, const tg_node *pa
     else
         stored_value(e, value, d);
     c_aside_end(e, a);
-    return column + a->text.n < C_COLUMNS && memchr(a->text.at, '\n', a->text.n) == NULL;
+    return column + a->text.n < C_COLUMNS && strchr(tg_text_z(&a->text), '\n') == NULL;
 }
 
 /* What stands behind the assignment operator. It starts a line of its own when that keeps it in one piece. */

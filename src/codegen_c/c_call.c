@@ -125,22 +125,25 @@ static void load_exponent(tg_emit *e, const tg_node *n)
     close(e, rounded);
 }
 
-/* isnan and the like are macros that may give any value that is not 0. */
+/* isnan and the like are macros that may give any value that is not 0. Where a byte is stored, gcc does not see
+ * that their comparison with 0 is one bit. */
 static void classify(tg_emit *e, const tg_node *n, int outer)
 {
     DLDataType d = tg_dtype_of(n->kid[0]);
-    bool bracket = C_EQUAL < outer, inverted = e->inverted;
+    bool stored = outer <= C_TERNARY, bracket = C_EQUAL < outer, inverted = e->inverted;
     e->inverted = false;
     if (!tg_is_float(d)) {
         c_put_int(e, TG_BOOL, tg_is_call(n, "isfinite") != inverted, false, outer);
         return;
     }
     e->need |= C_MATH;
-    open(e, bracket);
+    if (stored)
+        tg_puts(e->to, "(uint8_t)");
+    open(e, stored || bracket);
     tg_printf(e->to, "%s(", n->u.name->text);
     c_expr(e, n->kid[0], C_TERNARY);
     tg_puts(e->to, inverted ? ") == 0" : ") != 0");
-    close(e, bracket);
+    close(e, stored || bracket);
 }
 
 /* ---- bits ---- */

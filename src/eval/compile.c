@@ -67,7 +67,7 @@ const tg_val *tg_pop_n(tg_comp *c, size_t n)
 {
     TG_CHECK(c->cx, c->nvals >= n, NULL);
     c->nvals -= n;
-    return c->val + c->nvals;
+    return c->val == NULL ? NULL : c->val + c->nvals;
 }
 
 /* ---- variables ---- */

@@ -9,6 +9,9 @@
     ((v).at = (v).n < (v).cap ? (v).at : tg_vec_grow((cx), (v).at, (v).n, &(v).cap, sizeof(*(v).at)), \
      (v).at[(v).n++] = (x))
 
+/* Its elements from @p i on: no pointer is made of an array that was never there. */
+#define TG_FROM(v, i) ((v).at == NULL ? NULL : (v).at + (i))
+
 /* @return a copy of @p at with room for more elements; *cap is at least doubled. */
 void *tg_vec_grow(struct tirgen_ctx *cx, void *at, size_t n, size_t *cap, size_t size_bytes);
 

@@ -13,6 +13,8 @@ typedef struct simplifying {
     tg_map value; /* var id + 1 -> the constant or variable it stands for */
     tg_map used;  /* var id + 1: mentioned by an expression or an access */
     tg_map held;  /* var id + 1: mentioned by the shape, strides or offset of a buffer */
+    tg_map owned; /* var id + 1: memory that the function allocates */
+    tg_map read;  /* var id + 1: memory that is read, or whose address goes somewhere */
     tg_map seen;  /* buffer id + 1: its shape is visited */
 } simplifying;
 
@@ -50,7 +52,10 @@ static void use_buffer(tg_ctx *cx, simplifying *s, const tg_buffer *b)
 static void use_block(tg_ctx *cx, simplifying *s, const tg_block *b)
 {
     for (uint32_t i = 0; i < b->nreads; ++i) use_buffer(cx, s, b->read[i]);
-    for (uint32_t i = 0; i < b->nwrites; ++i) use_buffer(cx, s, b->write[i]);
+    for (uint32_t i = 0; i < b->nwrites; ++i) {
+        use_buffer(cx, s, b->write[i]);
+        mark(cx, &s->read, key(b->write[i]->data)); /* the region may be read where the block does not say so */
+    }
     for (uint32_t i = 0; i < b->nmatches; ++i) {
         use_buffer(cx, s, b->match[i].source);
         use_buffer(cx, s, b->match[i].view);
@@ -67,9 +72,16 @@ static bool collect(tg_ctx *cx, const tg_node *n, void *user)
 {
     simplifying *s = user;
     switch (n->kind) {
-    case TG_VAR: mark(cx, &s->used, key(n->u.var)); break;
+    case TG_VAR:
+        mark(cx, &s->used, key(n->u.var));
+        mark(cx, &s->read, key(n->u.var));
+        break;
     case TG_LOAD:
+        mark(cx, &s->read, key(n->u.buf->data));
+        use_buffer(cx, s, n->u.buf);
+        break;
     case TG_STORE: use_buffer(cx, s, n->u.buf); break;
+    case TG_ALLOCATE: mark(cx, &s->owned, key(n->u.alloc->var)); break;
     case TG_BLOCK: use_block(cx, s, n->u.block); break;
     case TG_LET:
     case TG_LET_STMT:
@@ -219,6 +231,15 @@ static const tg_node *let(simplifying *s, const tg_node *n)
     return replaced || (is_unused(s, n->u.var) && !tg_has_effect(s->s.cx, n->kid[0])) ? n->kid[1] : n;
 }
 
+/* Into memory that nobody reads. */
+static const tg_node *store(simplifying *s, const tg_node *n)
+{
+    const tg_var *to = n->u.buf->data;
+    bool effect = false;
+    for (uint32_t i = 0; i < n->nkids; ++i) effect = effect || tg_has_effect(s->s.cx, n->kid[i]);
+    return !effect && tg_map_get(&s->owned, key(to)) != NULL && tg_map_get(&s->read, key(to)) == NULL ? tg_nop(s->s.cx) : n;
+}
+
 static const tg_node *loop(simplifying *s, const tg_node *n)
 {
     tg_ctx *cx = s->s.cx;
@@ -234,6 +255,7 @@ static const tg_node *simplify(tg_ctx *cx, const tg_node *n, void *user)
     case TG_SEQ: return sequence(cx, n);
     case TG_IF: return branch(cx, n);
     case TG_FOR: return loop(s, n);
+    case TG_STORE: return store(s, n);
     case TG_WHILE: return tg_is_int_const(n->kid[0], 0) ? tg_nop(cx) : n;
     case TG_EVALUATE: return tg_has_effect(cx, n->kid[0]) ? n : tg_nop(cx);
     case TG_LET_STMT: return let(s, n);

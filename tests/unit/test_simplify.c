@@ -311,9 +311,24 @@ static void long_chains_are_no_burden(void **state)
     simplified(f, &s, shared);
 }
 
+/* Memory that nobody reads is not written; memory whose address goes somewhere is. */
+static void stores_that_nobody_reads_go(void **state)
+{
+    tg_fixture *f = *state;
+    tg_module *m = tg_test_tir(f, TIR_FUNC "main(A: T.Buffer((4,), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
+                                  "        d = T.allocate([4], \"float32\")\n        D = T.decl_buffer((4,), data=d)\n"
+                                  "        e = T.allocate([4], \"float32\")\n        E = T.decl_buffer((4,), data=e)\n"
+                                  "        for i in range(4):\n            D[i] = A[i]\n            E[i] = A[i]\n"
+                                  "        for i in range(4):\n            B[i] = E[3 - i]\n");
+    m = tg_test_pass(f, m, tg_pass_simplify, "simplify");
+    tg_test_has_not(f, m, "D[");
+    tg_test_has(f, m, "E[i] = A[i]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stores_that_nobody_reads_go, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(random_expressions_keep_their_value, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(conditions_keep_their_value, tg_test_setup, tg_test_teardown),
         cmocka_unit_test_setup_teardown(divided_sums_keep_their_value, tg_test_setup, tg_test_teardown),

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from make import f32, tensor, write
+from make import conv2d, f32, tensor, write
 
 
 def several(name, inputs, rows, constants=()):
@@ -229,10 +229,61 @@ def edges(rng):
             (cut + "nn.softmax($)", to(soft)), (cut + "transpose($, axes=None)", half.T.copy()), (cut + "argmax($, axis=[1])", half.argmax(axis=1).astype(np.int32)),
             (cut + "reshape($, newshape=[3, 4])", half.reshape(3, 4)), (cut + "nn.dense($, %w6)", None), (cut + "sort($, axis=1)", np.sort(half, axis=1)),
             (cut + "cumsum($, axis=1)", to(np.cumsum(half.astype(np.float64), axis=1))), (cut + "take($, %two, axis=1)", half[:, [3, 1]].copy())]
+    low = np.finfo(np.float32).min
+    rows += [("nn.conv2d(%zi, %zw, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3])", np.zeros((0, 4, 8, 8), np.float32)),
+             ("nn.max_pool2d(%zi, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0])", np.zeros((0, 3, 4, 4), np.float32)),
+             ("nn.dense(%zk, %zl)", np.zeros((2, 3), np.float32)), ("max(%z, axis=[0])", np.full(3, low)), ("min(%z, axis=[0])", np.full(3, -low)),
+             ("nn.softmax(%zk)", np.zeros((2, 0), np.float32)), ("sort(%z, axis=0)", z), ("cumsum(%z, axis=0)", z), ("topk(%z, k=0, axis=0, ret_type=\"values\")", z),
+             ("image.resize2d(%zi, size=[5, 5])", np.zeros((0, 3, 5, 5), np.float32)),
+             ("nn.pad(%z, 1f, pad_width=[[1, 0], [0, 1]])", np.ones((1, 4), np.float32)),
+             ("strided_slice(%x, begin=[10], end=[20], strides=[1])", np.zeros((0, 6), np.float32)),
+             ("strided_slice(%x, begin=[-1], end=[-10], strides=[-1])", x[::-1].copy())]
     o3, w6 = f32(rng, 2, 3), f32(rng, 5, 6)
     rows = [(t, to(half.astype(np.float64) @ w6.T.astype(np.float64)) if v is None else v) for t, v in rows]
-    several("edges", {"z": z, "r": r, "o": o, "x": x, "o3": o3, "w6": w6, "none": np.zeros(0, np.int32), "two": np.array([3, 1], np.int32),
+    several("edges", {"zi": np.zeros((0, 3, 8, 8), np.float32), "zw": f32(rng, 4, 3, 3, 3), "zk": np.zeros((2, 0), np.float32),
+                      "zl": np.zeros((3, 0), np.float32), "z": z, "r": r, "o": o, "x": x, "o3": o3, "w6": w6, "none": np.zeros(0, np.int32), "two": np.array([3, 1], np.int32),
                       "yes": np.array([True])}, rows)
+
+
+def products(rng):
+    """Shapes that products and permutations get wrong first: batches of one, rotated axes, groups, 1x1 with a stride, biases of each rank."""
+    a, b, x = f32(rng, 1, 2, 3), f32(rng, 4, 5, 3), f32(rng, 2, 3, 4)
+    i, g, p = f32(rng, 1, 4, 5, 5), f32(rng, 6, 2, 3, 3, scale=0.3), f32(rng, 3, 4, 1, 1)
+    m, n = f32(rng, 2, 7), f32(rng, 3, 7)
+    to = as_type(np.float32)
+    product = m.astype(np.float64) @ n.T
+    halves = np.concatenate([conv2d(i[:, :2], g[:3], 1, 1), conv2d(i[:, 2:], g[3:], 1, 1)], axis=1)
+    rows = [("nn.batch_matmul(%a, %b, transpose_b=True)", to(np.einsum("bmk,bnk->bmn", np.broadcast_to(a, (4, 2, 3)).astype(np.float64), b))),
+            ("transpose(%x, axes=[1, 2, 0])", x.transpose(1, 2, 0).copy()), ("transpose(%x, axes=[2, 0, 1])", x.transpose(2, 0, 1).copy()),
+            ("nn.conv2d(%i, %g, padding=[1, 1, 1, 1], groups=2, channels=6, kernel_size=[3, 3])", to(halves)),
+            ("nn.conv2d(%i, %p, strides=[2, 2], padding=[0, 0, 0, 0], channels=3, kernel_size=[1, 1])", to(conv2d(i, p, 2, 0)))]
+    inputs = {"a": a, "b": b, "x": x, "i": i, "g": g, "p": p, "m": m, "n": n}
+    for k, shape in enumerate(((), (3,), (1, 3), (2, 1), (2, 3))):
+        inputs[f"c{k}"] = f32(rng, *shape) if shape else np.array(0.75, np.float32)
+        rows.append((f"nn.dense(%m, %n); add($, %c{k})", to(product + inputs[f"c{k}"])))
+    several("products", inputs, rows)
+
+
+def numbers(rng):
+    """Values that are no numbers, halves, and what does not fit: by the rules of the dialect, whatever the optimiser does."""
+    nan, inf = np.nan, np.inf
+    a, b = np.array([nan, 1, -0.0, inf, 3], np.float32), np.array([1, nan, 0.0, -inf, nan], np.float32)
+    h = np.array([0.5, 1.5, 2.5, -0.5, -1.5, 0.49999997, 8388609.0], np.float32)
+    away = np.sign(h) * np.floor(np.abs(h.astype(np.float64)) + 0.5)
+    q = np.array([1, 3, -1, -3], np.int32)
+    k = np.array([nan, inf, -inf, 0, 3], np.float32)
+    pick = lambda test: np.where(test(a, b), a, b)
+    consts = [k, np.array(0.5, np.float32), np.array(1.0, np.float32), np.array(0, np.int32), h]
+    c = [f"meta[relay.Constant][{i}]" for i in range(len(consts))]
+    with np.errstate(invalid="ignore"):
+        rows = [("maximum(%a, %b)", pick(np.greater)), ("minimum(%a, %b)", pick(np.less)), ("nn.relu(%a)", np.where(a > 0, a, np.float32(0))),
+                ("isnan(%a)", np.isnan(a)), ("isinf(%a)", np.isinf(a)), ("isfinite(%b)", np.isfinite(b)), (f"add(%a, {c[0]})", a + k),
+                ("round(%h)", as_type(np.float32)(away)), (f"round({c[4]})", as_type(np.float32)(away)), ("clip(%h, a_min=-inff, a_max=1f)", np.minimum(h, np.float32(1))),
+                ("add(%h, --1f)", h + np.float32(1)),
+                ("equal(%a, %a)", a == a), ("less(%a, %b)", a < b),
+                (f"qnn.requantize(%q, {c[1]}, {c[3]}, {c[2]}, {c[3]}, rounding=\"UPWARD\", out_dtype=\"int8\")", np.array([1, 2, 0, -1], np.int8)),
+                (f"qnn.requantize(%q, {c[1]}, {c[3]}, {c[2]}, {c[3]}, rounding=\"TONEAREST\", out_dtype=\"int8\")", np.array([1, 2, -1, -2], np.int8))]
+    several("numbers", {"a": a, "b": b, "h": h, "q": q}, rows, consts)
 
 
 # ---- quantised ----
@@ -271,5 +322,5 @@ def quantised(rng):
 
 
 if __name__ == "__main__":
-    for make in (functions, whole_numbers, markers, pooling, convolutions, placed, edges, quantised):
+    for make in (functions, whole_numbers, markers, pooling, convolutions, placed, edges, products, numbers, quantised):
         make(np.random.default_rng(20261))
