@@ -497,7 +497,7 @@ void c_call_expr(tg_emit *e, const tg_node *n, int outer)
     case TG_I_call_cpacked_lowered: packed_call(e, n, false); break;
     case TG_I_call_packed_lowered: packed_call(e, n, true); break;
     case TG_I_tvm_struct_get: c_object_field(e, n); break;
-    case TG_I_dot_tile: c_dot_call(e, n); break;
+    case TG_I_dot_tile: case TG_I_tap_tile: c_dot_call(e, n); break;
     case TG_I_TVMBackendAllocWorkspace: case TG_I_TVMBackendFreeWorkspace:
         e->need |= C_PACKED;
         named(e, n, n->u.name->text);

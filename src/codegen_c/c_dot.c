@@ -10,28 +10,23 @@
 static const char intro_text[] =
     "/* acc[r * lanes + l] = sum over o < outer, s < steps, p < 4 of\n"
     " *     x[o * x_outer + s * 4 + p + r * x_row] * w[(o * steps + s) * w_step + l * 4 + p]\n"
-    " * Every variant gives the same bits. Rows, lanes and steps are constants in each call. */\n"
-    "#ifndef TIRGEN_INLINE\n"
-    "#if defined(__GNUC__)\n"
-    "#define TIRGEN_INLINE static inline __attribute__((always_inline))\n"
-    "#else\n"
-    "#define TIRGEN_INLINE static inline\n"
-    "#endif\n"
-    "#endif\n";
+    " * Every variant gives the same bits. Rows, lanes and steps are constants in each call. */\n";
 
 static const char vnni_text[] =
     "#if defined(__AVX512VNNI__) && defined(__AVX512F__)\n"
+    "typedef uint32_t $N_lanes __attribute__((vector_size(64)));\n"
+    "\n"
     "TIRGEN_INLINE void $N_block(int32_t *acc, const $T *x, const int8_t *w, int32_t lanes, int32_t rows, int32_t vectors,\n"
     "    int32_t left, int32_t outer, int32_t steps, int32_t x_row, int32_t x_outer, int32_t w_step)\n"
     "{\n"
-    "    __m512i sum[6][8], offset[8];\n"
+    "    $N_lanes sum[6][8], offset[8];\n"
     "    const __m512i flip = _mm512_set1_epi8(-128);\n"
     "#pragma GCC unroll 8\n"
     "    for (int32_t v = 0; v < vectors; ++v) {\n"
-    "        offset[v] = _mm512_setzero_si512();\n"
+    "        offset[v] = ($N_lanes)_mm512_setzero_si512();\n"
     "#pragma GCC unroll 6\n"
     "        for (int32_t r = 0; r < rows; ++r) {\n"
-    "            sum[r][v] = _mm512_setzero_si512();\n"
+    "            sum[r][v] = ($N_lanes)_mm512_setzero_si512();\n"
     "        }\n"
     "    }\n"
     "    for (int32_t o = 0; o < outer; ++o) {\n"
@@ -51,7 +46,7 @@ static const char vnni_text[] =
     "                const __m512i a = $X;\n"
     "#pragma GCC unroll 8\n"
     "                for (int32_t v = 0; v < vectors; ++v) {\n"
-    "                    sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], a, b[v]);\n"
+    "                    sum[r][v] = ($N_lanes)_mm512_dpbusd_epi32((__m512i)sum[r][v], a, b[v]);\n"
     "                }\n"
     "            }\n"
     "            w += w_step;\n"
@@ -64,7 +59,7 @@ static const char vnni_text[] =
     "        for (int32_t v = 0; v < vectors; ++v) {\n"
     "            const int32_t n = left - 16 * v;\n"
     "            const __mmask16 some = (__mmask16)(n >= 16 ? 0xffffU : (1U << n) - 1U);\n"
-    "            const __m512i all = _mm512_sub_epi32(sum[r][v], offset[v]);\n"
+    "            const __m512i all = (__m512i)(sum[r][v] - offset[v]);\n"
     "            if (n >= 16) {\n"
     "                _mm512_storeu_si512(acc + r * lanes + 16 * v, all);\n"
     "            } else {\n"
@@ -278,9 +273,9 @@ static const char plain_text[] =
     "#endif\n";
 
 /* What stands for $C, $X … : of a signed x, of an unsigned one. */
-static const struct difference { char letter; const char *text[2]; } differences[] = {
+static const c_difference differences[] = {
     { 'T', { "int8_t", "uint8_t" } },
-    { 'C', { "                offset[v] = _mm512_dpbusd_epi32(offset[v], flip, b[v]);", "" } },
+    { 'C', { "                offset[v] = ($N_lanes)_mm512_dpbusd_epi32((__m512i)offset[v], flip, b[v]);", "" } },
     { 'X', { "_mm512_xor_si512(_mm512_set1_epi32(four), flip)", "_mm512_set1_epi32(four)" } },
     { 'A', { "_mm256_cvtepi8_epi16", "_mm256_cvtepu8_epi16" } },
     { 'D', { "", "            offset = vdotq_s32(offset, vdupq_n_s8(-128), b);" } },
@@ -288,7 +283,7 @@ static const struct difference { char letter; const char *text[2]; } differences
     { 'E', { "__sxtb16((int8x4_t)", "(int16x2_t)__uxtb16((uint8x4_t)" } },
 };
 
-static void put(tg_emit *e, const char *text, const char *name, bool is_unsigned)
+void c_put_template(tg_emit *e, const char *text, const char *name, bool is_unsigned, const c_difference *list, size_t n)
 {
     for (; *text != '\0'; ++text) {
         if (*text != '$') {
@@ -297,39 +292,49 @@ static void put(tg_emit *e, const char *text, const char *name, bool is_unsigned
         }
         ++text;
         if (*text == 'N') tg_puts(e->to, name);
-        for (size_t i = 0; i < TG_COUNT(differences); ++i)
-            if (differences[i].letter == *text) tg_puts(e->to, differences[i].text[is_unsigned]);
+        for (size_t i = 0; i < n; ++i)
+            if (list[i].letter == *text) c_put_template(e, list[i].text[is_unsigned], name, is_unsigned, list, n);
     }
+}
+
+void c_put_inline(tg_emit *e)
+{
+    tg_puts(e->to, "#ifndef TIRGEN_INLINE\n#if defined(__GNUC__)\n"
+                   "#define TIRGEN_INLINE static inline __attribute__((always_inline, unused))\n"
+                   "#else\n#define TIRGEN_INLINE static inline\n#endif\n#endif\n");
 }
 
 void c_put_dot(tg_emit *e, const char *name, bool is_unsigned)
 {
     static const char *const all[] = { intro_text, vnni_text, avx2_text, neon_text, dsp_text, plain_text };
-    for (size_t i = 0; i < TG_COUNT(all); ++i) put(e, all[i], name, is_unsigned);
+    c_put_inline(e);
+    for (size_t i = 0; i < TG_COUNT(all); ++i)
+        c_put_template(e, all[i], name, is_unsigned, differences, TG_COUNT(differences));
 }
 
 void c_put_dot_headers(tg_emit *e)
 {
-    tg_puts(e->to, "#if defined(__AVX512VNNI__) || defined(__AVX2__)\n#include <immintrin.h>\n");
-    tg_puts(e->to, "#elif defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_NEON)\n#include <arm_neon.h>\n");
-    tg_puts(e->to, "#elif defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)\n#include <arm_acle.h>\n#endif\n");
+    tg_puts(e->to, "#if defined(__AVX512F__) || defined(__AVX2__)\n#include <immintrin.h>\n");
+    tg_puts(e->to, "#elif defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
+    tg_puts(e->to, "#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)\n#include <arm_acle.h>\n#endif\n");
 }
 
 void c_dot_call(tg_emit *e, const tg_node *n)
 {
     if (!tg_dot_is_plain(n)) {
-        if (!e->failed) tg_error(e->cx, n->span, "dot_tile: expected three addresses of elements and constants");
+        if (!e->failed)
+            tg_error(e->cx, n->span, "%s: expected three addresses of elements and constants", n->u.call->op->text);
         e->failed = true;
         return;
     }
     DLDataType d = tg_dtype_of(n->kid[TG_DOT_X]->kid[0]);
-    tg_printf(e->to, "%s(", c_helper(e, C_H_DOT_TILE, d, d));
+    tg_printf(e->to, "%s(", c_helper(e, tg_is_call(n, "tap_tile") ? C_H_TAP_TILE : C_H_DOT_TILE, d, d));
     c_pointer(e, n->kid[TG_DOT_ACC], TG_INT32, false, C_TERNARY);
     c_comma(e);
     c_pointer(e, n->kid[TG_DOT_X], d, true, C_TERNARY);
     c_comma(e);
     c_pointer(e, n->kid[TG_DOT_W], TG_INT8, true, C_TERNARY);
-    for (int i = TG_DOT_ROWS; i < TG_DOT_OPERANDS; ++i) {
+    for (uint32_t i = TG_DOT_ROWS; i < n->nkids; ++i) {
         c_comma(e);
         c_expr(e, n->kid[i], C_TERNARY);
     }

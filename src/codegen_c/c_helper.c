@@ -17,7 +17,7 @@ static const struct helper_row { const char *name; bool by_to, by_from; } row[C_
     [C_H_Q_MULTIPLY] = { "q_multiply_shift", false, false }, [C_H_Q_MULTIPLY_AXIS] = { "q_multiply_shift_per_axis", false, false },
     [C_H_BITS] = { "bits", true, true }, [C_H_LOAD] = { "load", true, false }, [C_H_STORE] = { "store", true, false },
     [C_H_CALL_PACKED] = { "call_packed", false, false },
-    [C_H_DOT_TILE] = { "dot_tile", true, false },
+    [C_H_DOT_TILE] = { "dot_tile", true, false }, [C_H_TAP_TILE] = { "tap_tile", true, false },
 };
 
 static const char *name_of(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType from)
@@ -54,7 +54,7 @@ const char *c_helper(tg_emit *e, enum c_helper kind, DLDataType to, DLDataType f
         e->need |= C_STDDEF;
     if (kind == C_H_CALL_PACKED)
         e->need |= C_PACKED;
-    if (kind == C_H_DOT_TILE)
+    if (kind == C_H_DOT_TILE || kind == C_H_TAP_TILE)
         e->need |= C_STRING | C_DOT;
     c_helper_use use = { kind, to, from, tg_intern_z(e->cx, name_of(e, kind, to, from)) };
     TG_PUSH(e->cx, e->helper, use);
@@ -78,7 +78,11 @@ void c_reserve_helpers(tg_emit *e)
         for (size_t t = 0; t < (row[kind].by_to ? n : 1); ++t)
             for (size_t f = 0; f < (row[kind].by_from ? n : 1); ++f)
                 c_reserve(e, name_of(e, (enum c_helper)kind, all[t], all[f]));
-    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_uint8_block", "dot_tile_uint8_rows" };
+    c_reserve_lanes(e);
+    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_int8_lanes", "dot_tile_uint8_lanes",
+                                       "dot_tile_uint8_block", "dot_tile_uint8_rows", "tap_tile_int8_mix", "tap_tile_int8_weights",
+                                       "tap_tile_int8_strips", "tap_tile_int8_rest", "tap_tile_uint8_mix", "tap_tile_uint8_weights",
+                                       "tap_tile_uint8_strips", "tap_tile_uint8_rest" };
     for (size_t i = 0; i < TG_COUNT(dot); ++i)
         c_reserve(e, dot[i]);
 }
@@ -88,7 +92,8 @@ void c_reserve_helpers(tg_emit *e)
 static void put_extreme(tg_emit *e, const c_helper_use *u)
 {
     const char *t = c_element(e, u->to, TG_NOWHERE);
-    tg_printf(e->to, "static inline %s %s(%s a, %s b)\n{\n    return a %c b ? a : b;\n}\n", t, u->name->text, t, t,
+    bool spare = (e->need & C_LANES) != 0;      /* it may be that only plain loops use it, and they stand aside */
+    tg_printf(e->to, "%s %s %s(%s a, %s b)\n{\n    return a %c b ? a : b;\n}\n", spare ? "TIRGEN_INLINE" : "static inline", t, u->name->text, t, t,
               u->kind == C_H_MIN ? '<' : '>');
 }
 
@@ -322,12 +327,17 @@ static void put_helper(tg_emit *e, const c_helper_use *u)
     case C_H_LOAD: case C_H_STORE: put_memory(e, u); break;
     case C_H_CALL_PACKED: tg_puts(e->to, call_by_name); break;
     case C_H_DOT_TILE: c_put_dot(e, u->name->text, u->to.code == kDLUInt); break;
+    case C_H_TAP_TILE: c_put_tap(e, u->name->text, u->to.code == kDLUInt); break;
     case C_NHELPERS: break;
     }
 }
 
 void c_put_helpers(tg_emit *e)
 {
+    if ((e->need & C_LANES) != 0) {
+        tg_putc(e->to, '\n');
+        c_put_lanes(e);
+    }
     for (int kind = 0; kind < C_NHELPERS; ++kind)
         for (size_t i = 0; i < e->helper.n; ++i)
             if (e->helper.at[i].kind == (enum c_helper)kind) {

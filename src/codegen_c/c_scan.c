@@ -118,7 +118,7 @@ static void note_call(scanning *s, const tg_node *n)
         if (n->kid[0]->kind == TG_LOAD)
             c_var_of(e, n->kid[0]->u.buf->data)->escapes = true;
         break;
-    case TG_I_dot_tile:
+    case TG_I_dot_tile: case TG_I_tap_tile:
         if (c_root(n->kid[0]) != NULL)
             c_var_of(e, c_root(n->kid[0]))->stored = true;
         break;

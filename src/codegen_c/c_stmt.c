@@ -442,7 +442,7 @@ static const tg_node *loop_end(tg_emit *e, const tg_node *min, const tg_node *ex
     return tg_bin(e->cx, TG_ADD, min, extent);
 }
 
-static void for_loop(tg_emit *e, const tg_node *n)
+static void plain_loop(tg_emit *e, const tg_node *n)
 {
     const tg_var *var = n->u.loop->var;
     DLDataType d = var->type->dtype;
@@ -479,6 +479,28 @@ static void for_loop(tg_emit *e, const tg_node *n)
     block(e, n->kid[2]);
     tg_putc(e->to, '\n');
     c_scope_close(e, mark);
+}
+
+static void for_loop(tg_emit *e, const tg_node *n)
+{
+    if (!c_is_lane_loop(e, n)) {
+        plain_loop(e, n);
+        return;
+    }
+    size_t mark = c_scope_open(e);
+    e->need |= C_LANES | C_STRING;
+    const char *type = c_type(e, n->u.loop->var->type->dtype, n->span), *i = name_local(e, n->u.loop->var, "i")->text;
+    tg_puts(e->to, "#ifdef TIRGEN_LANES\n");
+    c_line(e);
+    tg_printf(e->to, "for (%s %s = 0; %s < %lld; %s += TIRGEN_LANES) {\n", type, i, i, (long long)n->kid[1]->u.i, i);
+    ++e->level;
+    c_put_lane_store(e, n);
+    --e->level;
+    c_line(e);
+    tg_puts(e->to, "}\n#else\n");
+    c_scope_close(e, mark);
+    plain_loop(e, n);
+    tg_puts(e->to, "#endif\n");
 }
 
 static void if_chain(tg_emit *e, const tg_node *n)

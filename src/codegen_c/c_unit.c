@@ -37,7 +37,7 @@ static void put_includes(tg_emit *e)
     }
     if ((e->need & C_PACKED) != 0)
         tg_puts(e->to, "\n#include <tirgen_rt/packed.h>\n");
-    if ((e->need & C_DOT) != 0)
+    if ((e->need & (C_DOT | C_LANES)) != 0)
         c_put_dot_headers(e);
 }
 

@@ -18,7 +18,8 @@ enum c_prec {
 };
 
 /* Headers a file turns out to need. */
-enum c_need { C_MATH = 1, C_STRING = 2, C_STDBOOL = 4, C_STDDEF = 8, C_STDLIB = 16, C_STDIO = 32, C_PACKED = 64, C_CHECK = 128, C_DOT = 256 };
+enum c_need { C_MATH = 1, C_STRING = 2, C_STDBOOL = 4, C_STDDEF = 8, C_STDLIB = 16, C_STDIO = 32, C_PACKED = 64, C_CHECK = 128, C_DOT = 256,
+              C_LANES = 512 };
 
 /* Bounds of an integer; INT64_MIN and INT64_MAX stand for "no bound". */
 typedef struct c_range { int64_t lo, hi; } c_range;
@@ -119,7 +120,7 @@ enum c_helper {
     C_H_BITS,                                                               /* reinterpret, by both */
     C_H_LOAD, C_H_STORE,                                                    /* through bytes, by element */
     C_H_CALL_PACKED,
-    C_H_DOT_TILE,                                                           /* by elements of x */
+    C_H_DOT_TILE, C_H_TAP_TILE,                                             /* by elements of x */
     C_NHELPERS
 };
 typedef struct c_helper_use { enum c_helper kind; DLDataType to, from; const tg_name *name; } c_helper_use;
@@ -265,8 +266,20 @@ void c_put_helpers(tg_emit *e);
 
 /* ---- c_dot.c ---- */
 void c_put_dot(tg_emit *e, const char *name, bool is_unsigned);  /* the text of dot_tile */
-void c_put_dot_headers(tg_emit *e);
+typedef struct c_difference { char letter; const char *text[2]; } c_difference;
+void c_put_template(tg_emit *e, const char *text, const char *name, bool is_unsigned, const c_difference *list, size_t n);
+void c_put_dot_headers(tg_emit *e);                             /* of the machines' intrinsics */
 void c_dot_call(tg_emit *e, const tg_node *n);
+void c_put_inline(tg_emit *e);                                  /* TIRGEN_INLINE */
+
+/* ---- c_tap.c ---- */
+void c_put_tap(tg_emit *e, const char *name, bool is_unsigned); /* the text of tap_tile */
+
+/* ---- c_lanes.c ---- */
+void c_reserve_lanes(tg_emit *e);
+void c_put_lanes(tg_emit *e);                                   /* the functions */
+bool c_is_lane_loop(tg_emit *e, const tg_node *loop);           /* can be written with them */
+void c_put_lane_store(tg_emit *e, const tg_node *loop);         /* its body */
 
 /* ---- c_stmt.c, c_func.c, c_const.c ---- */
 void c_line(tg_emit *e);                                        /* begins a line */

@@ -479,7 +479,7 @@ static void step_dot_tile(tg_comp *c, tg_task *t)
 {
     const tg_node *call = t->n->kid[0];
     if (!tg_dot_is_plain(call))
-        tg_comp_error(c, call->span, "dot_tile: expected three addresses of elements and constants");
+        tg_comp_error(c, call->span, "%s: expected three addresses of elements and constants", call->u.call->op->text);
     else if (t->stage++ == 0) {
         tg_want_stmt(c, tg_dot_loops(c->cx, call));
         return;
@@ -502,7 +502,7 @@ void tg_step_stmt(tg_comp *c, tg_task *t)
             tg_done(c);
         break;
     case TG_EVALUATE:
-        if (tg_is_call(n->kid[0], "dot_tile")) {
+        if (tg_is_dot_call(n->kid[0])) {
             step_dot_tile(c, t);
         } else if (t->stage++ == 0) {
             tg_want(c, n->kid[0]);

@@ -1,13 +1,12 @@
-/* dot_calls.c: loops that multiply and add bytes with weights in groups of four become calls of dot_tile
- * (ir/dot_tile.h).
+/* dot_calls.c: loops that multiply and add bytes become calls of dot_tile and tap_tile (ir/dot_tile.h).
  * Needs: accesses of one dimension.  Keeps: what is computed.
  *
  * The form, in any order of the loops and with loops of one iteration among them:
  *     for …: acc[…] = 0
  *     for …: acc[…] = acc[…] + int32(x[…]) * int32(w[…])
- * where each loop takes steps of one kind: the four of a group (x 1, w 1), lanes (acc 1, w 4), rows (acc as many as
- * lanes, w 0), groups (acc 0). Groups that lie one behind the other in x and w count as one loop; what is left may
- * be one loop around them. */
+ * where each loop takes steps of one kind. dot_tile: the four of a group (x 1, w 1), lanes (acc 1, w 4), rows (acc as
+ * many as lanes, w 0), groups (acc 0). Groups that lie one behind the other in x and w count as one loop; what is left
+ * may be one loop around them. tap_tile: lanes (acc 1, x 1, w 1), rows, and at most two loops over products (acc 0). */
 #include "passes.h"
 #include "ir/dot_tile.h"
 #include "ir/walk.h"
@@ -70,7 +69,8 @@ typedef struct dot {
     tg_ctx *cx;
     const tg_buffer *buf[3]; /* acc, x, w */
     tg_linear flat[3], base[3];
-    int64_t value[TG_DOT_OPERANDS];
+    int64_t value[TG_TAP_OPERANDS]; /* of either call: rows and lanes stand in the same place */
+    bool taps;
 } dot;
 
 static const tg_node *byte_load(const tg_node *n)
@@ -128,32 +128,63 @@ static bool read_groups(dot *d, const step *g, uint32_t n)
     return true;
 }
 
+static step step_at(const dot *d, const nest *loops, uint32_t i)
+{
+    return (step){ loops->extent[i], tg_linear_coef(&d->flat[0], loops->loop[i]),
+                   tg_linear_coef(&d->flat[1], loops->loop[i]), tg_linear_coef(&d->flat[2], loops->loop[i]) };
+}
+
+static bool read_row(dot *d, const step *s, int64_t *row_acc)
+{
+    if (s->w != 0 || s->acc == 0 || d->value[TG_DOT_ROWS] != 1) return false;
+    d->value[TG_DOT_ROWS] = s->extent;
+    d->value[TG_DOT_X_ROW] = s->x;
+    *row_acc = s->acc;
+    return true;
+}
+
 static bool read_steps(dot *d, const nest *loops)
 {
     step group[MOST_LOOPS];
     uint32_t ngroups = 0;
     bool part = false;
-    d->value[TG_DOT_ROWS] = d->value[TG_DOT_LANES] = 1;
     int64_t row_acc = 0;
+    d->value[TG_DOT_ROWS] = d->value[TG_DOT_LANES] = 1;
     for (uint32_t i = 0; i < loops->n; ++i) {
-        step s = { loops->extent[i], tg_linear_coef(&d->flat[0], loops->loop[i]),
-                   tg_linear_coef(&d->flat[1], loops->loop[i]), tg_linear_coef(&d->flat[2], loops->loop[i]) };
+        step s = step_at(d, loops, i);
         if (s.extent == 1) continue;
-        if (!part && s.acc == 0 && s.x == 1 && s.w == 1 && s.extent == GROUP) {
-            part = true;
-        } else if (s.acc == 0) {
-            group[ngroups++] = s;
-        } else if (s.acc == 1 && s.x == 0 && s.w == GROUP && d->value[TG_DOT_LANES] == 1) {
-            d->value[TG_DOT_LANES] = s.extent;
-        } else if (s.w == 0 && d->value[TG_DOT_ROWS] == 1) {
-            d->value[TG_DOT_ROWS] = s.extent;
-            d->value[TG_DOT_X_ROW] = s.x;
-            row_acc = s.acc;
-        } else {
-            return false;
-        }
+        if (!part && s.acc == 0 && s.x == 1 && s.w == 1 && s.extent == GROUP) part = true;
+        else if (s.acc == 0) group[ngroups++] = s;
+        else if (s.acc == 1 && s.x == 0 && s.w == GROUP && d->value[TG_DOT_LANES] == 1) d->value[TG_DOT_LANES] = s.extent;
+        else if (!read_row(d, &s, &row_acc)) return false;
     }
     return part && (row_acc == 0 || row_acc == d->value[TG_DOT_LANES]) && read_groups(d, group, ngroups);
+}
+
+static bool read_taps(dot *d, const nest *loops)
+{
+    step group[2] = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } };
+    uint32_t ngroups = 0;
+    int64_t row_acc = 0, row_x = 0;
+    d->value[TG_DOT_ROWS] = d->value[TG_DOT_LANES] = 1;
+    for (uint32_t i = 0; i < loops->n; ++i) {
+        step s = step_at(d, loops, i);
+        if (s.extent == 1) continue;
+        if (s.acc == 0 && ngroups < 2) group[ngroups++] = s;
+        else if (s.acc == 1 && s.x == 1 && s.w == 1 && d->value[TG_DOT_LANES] == 1) d->value[TG_DOT_LANES] = s.extent;
+        else if (read_row(d, &s, &row_acc)) row_x = s.x;
+        else return false;
+    }
+    const step *in = ngroups > 0 ? &group[ngroups - 1] : &group[0], *out = ngroups > 1 ? &group[0] : &group[1];
+    d->value[TG_TAP_X_ROW] = row_x;
+    d->value[TG_TAP_DOWN] = out->extent;
+    d->value[TG_TAP_X_DOWN] = out->x;
+    d->value[TG_TAP_W_DOWN] = out->w;
+    d->value[TG_TAP_ACROSS] = in->extent;
+    d->value[TG_TAP_X_ACROSS] = in->x;
+    d->value[TG_TAP_W_ACROSS] = in->w;
+    d->taps = true;
+    return d->value[TG_DOT_LANES] > 1 && (row_acc == 0 || row_acc == d->value[TG_DOT_LANES]);
 }
 
 /* The nest in front sets the accumulators of the tile, and no others, to 0. */
@@ -173,12 +204,17 @@ static bool is_init(dot *d, const tg_node *s)
     return have == want && tg_node_equal(d->cx, tg_linear_node(d->cx, &base), tg_linear_node(d->cx, &d->base[0]));
 }
 
+static int operands(const dot *d)
+{
+    return d->taps ? TG_TAP_OPERANDS : TG_DOT_OPERANDS;
+}
+
 /* Steps are counted in 32 bits. */
 static bool fits_int32(const dot *d)
 {
     bool fits = true;
     for (int i = 0; i < 3; ++i) fits = fits && d->flat[i].dtype.bits == 32;
-    for (int i = TG_DOT_ROWS; i < TG_DOT_OPERANDS; ++i)
+    for (int i = TG_DOT_ROWS; i < operands(d); ++i)
         fits = fits && d->value[i] >= INT32_MIN && d->value[i] <= INT32_MAX;
     return fits;
 }
@@ -188,12 +224,12 @@ static const tg_node *dot_call(tg_ctx *cx, const tg_node *init, const tg_node *s
     nest loops;
     dot d = { .cx = cx };
     if (sum->kind != TG_FOR || init->kind != TG_FOR || !read_nest(sum, &loops) || !read_store(&d, &loops) ||
-        !read_steps(&d, &loops) || !fits_int32(&d) || !is_init(&d, init))
+        (!read_steps(&d, &loops) && !read_taps(&d, &loops)) || !fits_int32(&d) || !is_init(&d, init))
         return NULL;
-    const tg_node *arg[TG_DOT_OPERANDS];
+    const tg_node *arg[TG_TAP_OPERANDS];
     for (int i = 0; i < 3; ++i) arg[i] = address(cx, d.buf[i], &d.base[i]);
-    for (int i = TG_DOT_ROWS; i < TG_DOT_OPERANDS; ++i) arg[i] = tg_int(cx, TG_INT32, d.value[i]);
-    const tg_node *call = tg_call(cx, "dot_tile", NULL, TG_DOT_OPERANDS, arg);
+    for (int i = TG_DOT_ROWS; i < operands(&d); ++i) arg[i] = tg_int(cx, TG_INT32, d.value[i]);
+    const tg_node *call = tg_call(cx, d.taps ? "tap_tile" : "dot_tile", NULL, (uint32_t)operands(&d), arg);
     return tg_dot_is_plain(call) ? tg_node_at(cx, tg_evaluate(cx, call), sum->span) : NULL;
 }
 

@@ -27,7 +27,7 @@ const tg_pass tg_pipeline[] = {
     /* loop level */
     { "flatten", tg_pass_flatten, "n-d buffers become 1-d" },
     { "simplify", tg_pass_simplify, "integer algebra with ranges, dead code" },
-    { "dot-calls", tg_pass_dot_calls, "loops that multiply and add bytes become calls of dot_tile" },
+    { "dot-calls", tg_pass_dot_calls, "loops that multiply and add bytes become calls of dot_tile, tap_tile" },
     { "loops", tg_pass_loops, "unit loops go, unrolled loops unroll" },
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },

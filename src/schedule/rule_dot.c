@@ -5,9 +5,9 @@
  *     for reductions: for the four of a group: for rows: for lanes: acc[row, lane] += data[…] * weight[…]
  * Lanes: the output axis along which weights are one group apart. Rows: an axis that the weights do not move along.
  *
- * Few products whose two operands both move along the output, as in depthwise convolutions: all of them in one
- * statement sequence in the loop over that axis, with what is done to the sum. Nothing is kept between two
- * iterations, so any compiler can make vectors of it. */
+ * Few products whose two operands both move along the output, as in depthwise convolutions: a tile in the same way,
+ *     for products: for rows: for lanes: acc[row, lane] += data[…] * weight[…]
+ * Lanes: the axis along which all move. */
 #include "rules.h"
 
 enum {
@@ -16,13 +16,15 @@ enum {
     MOST_SMALL = 64,         /* where memory is short */
     MOST_ROWS = 16,
     GOOD_ROWS = 8,
-    MOST_TAPS = 32
+    MOST_TAPS = 32,
+    MOST_TAP_ROWS = 64
 };
 
 typedef struct dot {
     tg_sched *s;
     tg_nest *block;
-    uint32_t part, lane, row; /* iterators of the block, row UINT32_MAX: none */
+    uint32_t part, lane, row; /* iterators of the block; part, row UINT32_MAX: none */
+    int64_t nrows, nlanes;
 } dot;
 
 static int64_t extent_of(const tg_node *block, uint32_t i)
@@ -66,6 +68,11 @@ static int64_t divisor(int64_t extent, int64_t most)
     return n;
 }
 
+static int64_t min_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Enough rows to share what is read of the weights; all of them when they are few. */
 static int64_t choose_rows(int64_t extent)
 {
@@ -73,43 +80,42 @@ static int64_t choose_rows(int64_t extent)
     return n >= GOOD_ROWS / 2 || extent > MOST_ROWS ? n : extent;
 }
 
-/* [reductions, the four, rows, lanes], the init in front. */
+/* [reductions, the four of a group if there are, rows, lanes], the init in front. */
 static bool order_block(dot *d, const tg_nest *at)
 {
     tg_sched *s = d->s;
     const struct tg_block_iter *iter = d->block->node->u.block->iter;
-    tg_nest *loop[TG_MAX_LOOPS], *order[TG_MAX_LOOPS], *part = tg_rule_loop_under(s, d->block, iter[d->part].var, at);
+    tg_nest *loop[TG_MAX_LOOPS], *order[TG_MAX_LOOPS], *part = NULL, *row = NULL;
+    if (d->part != UINT32_MAX && (part = tg_rule_loop_under(s, d->block, iter[d->part].var, at)) == NULL) return false;
     tg_nest *lane = tg_rule_loop_under(s, d->block, iter[d->lane].var, at);
-    tg_nest *row = d->row != UINT32_MAX ? tg_rule_loop_under(s, d->block, iter[d->row].var, at) : NULL;
+    if (d->row != UINT32_MAX) row = tg_rule_loop_under(s, d->block, iter[d->row].var, at);
     uint32_t nreduce = tg_rule_reduce_loops(s, d->block, at, loop), n = 0;
     for (uint32_t i = 0; i < nreduce; ++i)
         if (loop[i] != part) order[n++] = loop[i];
-    order[n++] = part;
+    if (part != NULL) order[n++] = part;
     if (row != NULL) order[n++] = row;
     order[n++] = lane;
-    return part != NULL && lane != NULL && tg_s_reorder(s, n, order) && tg_s_decompose(s, d->block, order[0]) != NULL;
+    return lane != NULL && nreduce > 0 && tg_s_reorder(s, n, order) && tg_s_decompose(s, d->block, order[0]) != NULL;
 }
 
-bool tg_rule_dot(tg_sched *s, tg_nest *block)
+/* The block within the loops of its reader, a tile of at most @p most accumulators at a time. */
+static bool make_tile(dot *d, int64_t most, int64_t most_rows)
 {
-    dot d = { .s = s, .block = block };
-    tg_accesses a;
-    if (!tg_block_is_reduction(s->cx, block->node) || !tg_nest_is_plain(s, block)) return false;
-    tg_block_accesses(s->cx, block->node, &a);
-    if (!a.complete || !tg_dtype_eq(a.at[0].buf->dtype, TG_INT32) || !find_axes(&d, &a)) return false;
-    tg_nest *reader = tg_rule_epilogue_or_copy(s, block), *loops[TG_MAX_LOOPS], *order[TG_MAX_LOOPS];
+    tg_sched *s = d->s;
+    tg_nest *reader = tg_rule_epilogue_or_copy(s, d->block), *loops[TG_MAX_LOOPS], *order[TG_MAX_LOOPS];
     if (reader == NULL) return false;
-    tg_rule_name_loops(s, block, reader);
-    const struct tg_block_iter *iter = block->node->u.block->iter;
-    tg_nest *lane = tg_rule_reader_loop(s, block, reader, iter[d.lane].var), *lanes_out, *lanes, *rows_out = NULL,
+    tg_rule_name_loops(s, d->block, reader);
+    const struct tg_block_iter *iter = d->block->node->u.block->iter;
+    tg_nest *lane = tg_rule_reader_loop(s, d->block, reader, iter[d->lane].var), *lanes_out, *lanes, *rows_out = NULL,
             *rows = NULL;
-    tg_nest *row = d.row != UINT32_MAX ? tg_rule_reader_loop(s, block, reader, iter[d.row].var) : NULL;
+    tg_nest *row = d->row != UINT32_MAX ? tg_rule_reader_loop(s, d->block, reader, iter[d->row].var) : NULL;
     if (lane == NULL) return false;
-    int64_t most = tg_tile_is_scalar(s->target) ? MOST_SMALL : MOST_ACCUMULATORS,
-            nrows = row != NULL ? choose_rows(row->extent) : 1;
-    int64_t nlanes = divisor(lane->extent, most / nrows);
-    if (!tg_s_split(s, lane, nlanes, &lanes_out, &lanes) ||
-        (row != NULL && !tg_s_split(s, row, nrows, &rows_out, &rows)))
+    bool groups = d->part != UINT32_MAX;
+    d->nlanes = groups ? 0 : divisor(lane->extent, most);
+    d->nrows = row == NULL ? 1 : groups ? choose_rows(row->extent) : divisor(row->extent, min_of(most / d->nlanes, most_rows));
+    if (groups) d->nlanes = divisor(lane->extent, most / d->nrows);
+    if (!tg_s_split(s, lane, d->nlanes, &lanes_out, &lanes) ||
+        (row != NULL && !tg_s_split(s, row, d->nrows, &rows_out, &rows)))
         return false;
     int n = tg_nest_loops(reader, loops, TG_MAX_LOOPS);
     uint32_t k = 0;
@@ -118,11 +124,21 @@ bool tg_rule_dot(tg_sched *s, tg_nest *block)
             order[k++] = loops[i];
     if (rows_out != NULL) order[k++] = rows_out;
     order[k++] = lanes_out;
-    tg_nest *at = lanes_out;
     if (rows != NULL) order[k++] = rows;
     order[k++] = lanes;
-    if (!tg_s_reorder(s, k, order) || !tg_s_compute_at(s, block, at) || !order_block(&d, at)) return false;
-    tg_rule_say(s, "tile of %lld by %lld byte dot products", (long long)nrows, (long long)nlanes);
+    return tg_s_reorder(s, k, order) && tg_s_compute_at(s, d->block, lanes_out) && order_block(d, lanes_out);
+}
+
+bool tg_rule_dot(tg_sched *s, tg_nest *block)
+{
+    dot d = { .s = s, .block = block };
+    tg_accesses a;
+    if (!tg_block_is_reduction(s->cx, block->node) || !tg_nest_is_plain(s, block)) return false;
+    tg_block_accesses(s->cx, block->node, &a);
+    if (!a.complete || !tg_dtype_eq(a.at[0].buf->dtype, TG_INT32) || !find_axes(&d, &a) ||
+        !make_tile(&d, tg_tile_is_scalar(s->target) ? MOST_SMALL : MOST_ACCUMULATORS, MOST_ROWS))
+        return false;
+    tg_rule_say(s, "tile of %lld by %lld byte dot products", (long long)d.nrows, (long long)d.nlanes);
     return true;
 }
 
@@ -145,34 +161,45 @@ static bool are_bytes(const tg_accesses *a)
     return a->complete && loads == 2 && tg_dtype_eq(a->at[0].buf->dtype, TG_INT32);
 }
 
+/* Lanes and rows of the tile: UINT32_MAX where there is none. */
+static int64_t find_taps(dot *d, const tg_accesses *a)
+{
+    const tg_node *n = d->block->node;
+    int64_t taps = 1, least = INT64_MAX;
+    d->part = d->lane = d->row = UINT32_MAX;
+    for (uint32_t i = 0; i < n->u.block->niters; ++i) {
+        const tg_var *v = n->u.block->iter[i].var;
+        if (n->u.block->iter[i].kind == TG_ITER_REDUCE) taps *= extent_of(n, i);
+        else if (extent_of(n, i) >= 8 && moves_by_one(a, v)) d->lane = i;
+    }
+    for (uint32_t i = 0; i < n->u.block->niters; ++i) {
+        const tg_var *v = n->u.block->iter[i].var;
+        int64_t y = tg_access_stride(&a->at[0], v), x = 0, still = 0;
+        for (uint32_t k = 0; k < a->n; ++k) {
+            if (a->at[k].own) continue;
+            int64_t s = tg_access_stride(&a->at[k], v);
+            x += s;
+            still += s == 0;
+        }
+        if (n->u.block->iter[i].kind == TG_ITER_REDUCE || i == d->lane || x <= 0 || still != 1 || y <= 0 || y >= least ||
+            extent_of(n, i) < 2)
+            continue;
+        least = y;
+        d->row = i;
+    }
+    return taps;
+}
+
 bool tg_rule_taps(tg_sched *s, tg_nest *block)
 {
+    dot d = { .s = s, .block = block };
     tg_accesses a;
-    int64_t taps = 1;
-    uint32_t lane = UINT32_MAX;
     if (tg_tile_is_scalar(s->target) || !tg_block_is_reduction(s->cx, block->node) || !tg_nest_is_plain(s, block))
         return false;
     tg_block_accesses(s->cx, block->node, &a);
-    const tg_node *n = block->node;
-    for (uint32_t i = 0; i < n->u.block->niters; ++i) {
-        if (n->u.block->iter[i].kind == TG_ITER_REDUCE) taps *= extent_of(n, i);
-        else if (extent_of(n, i) >= 8 && moves_by_one(&a, n->u.block->iter[i].var)) lane = i;
-    }
-    if (!are_bytes(&a) || lane == UINT32_MAX || taps < 1 || taps > MOST_TAPS) return false;
-    tg_nest *reader = tg_rule_epilogue_or_copy(s, block), *reduce[TG_MAX_LOOPS];
-    if (reader == NULL) return false;
-    tg_rule_name_loops(s, block, reader);
-    tg_nest *at = tg_rule_reader_loop(s, block, reader, n->u.block->iter[lane].var);
-    tg_nest *loops[TG_MAX_LOOPS], *order[TG_MAX_LOOPS];
-    int count = tg_nest_loops(reader, loops, TG_MAX_LOOPS);
-    uint32_t k = 0;
-    for (int i = 0; i < count; ++i)
-        if (loops[i] != at) order[k++] = loops[i];
-    order[k++] = at;
-    if (at == NULL || !tg_s_reorder(s, k, order) || !tg_s_compute_at(s, block, at)) return false;
-    uint32_t nreduce = tg_rule_reduce_loops(s, block, at, reduce);
-    if (nreduce > 0 && tg_s_decompose(s, block, tg_rule_outermost_under(block, at)) == NULL) return false;
-    for (uint32_t i = 0; i < nreduce; ++i) tg_s_mark(s, reduce[i], TG_FOR_UNROLLED);
-    tg_rule_say(s, "%lld products at a time (%s)", (long long)taps, at->var->name->text);
+    if (!are_bytes(&a)) return false;
+    int64_t taps = find_taps(&d, &a);
+    if (d.lane == UINT32_MAX || taps < 1 || taps > MOST_TAPS || !make_tile(&d, MOST_ACCUMULATORS, MOST_TAP_ROWS)) return false;
+    tg_rule_say(s, "%lld products at a time (%s)", (long long)taps, block->node->u.block->iter[d.lane].var->name->text);
     return true;
 }

@@ -205,6 +205,9 @@ static const tg_node *call_of(const maker *k, const tg_intrin *row)
     case TG_I_isnullptr: return CALL(NULL, p);
     case TG_I_dot_tile:
         return CALL(NULL, p, p, p, i32(k, 1), i32(k, 2), i32(k, 1), i32(k, 2), i32(k, 0), i32(k, 0), i32(k, 8));
+    case TG_I_tap_tile:
+        return CALL(NULL, p, p, p, i32(k, 1), i32(k, 2), i32(k, 3), i32(k, 2), i32(k, 0), i32(k, 8), i32(k, 2), i32(k, 4),
+                    i32(k, 2));
     case TG_I_address_of: return CALL(NULL, a);
     case TG_I_type_annotation: return tg_call(cx, "type_annotation", tg_prim(cx, TG_FLOAT32), 0, NULL);
     case TG_I_tvm_access_ptr:
