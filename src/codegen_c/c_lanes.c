@@ -22,23 +22,24 @@ static const struct machine_row {
     [NEON] = { "defined(__aarch64__) && defined(__ARM_NEON)", "int32x4_t", 4 },
 };
 
-/* Each line of a body is a statement. NULL: the machine has none of it. */
+/* Each line of a body is a statement. NULL: the machine has none of it. With a mask of all lanes where g++ 12 warns of
+ * the form without. */
 static const struct function_row {
     const char *head, *body[NMACHINES];
 } functions[] = {
     { "int32_lanes lanes_of(int32_t x)",
       { "return _mm512_set1_epi32(x);", "return _mm256_set1_epi32(x);", "return vdupq_n_s32(x);" } },
     { "int32_lanes lanes_load_int8(const int8_t *at)",
-      { "return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\nreturn vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(four))));" } },
     { "int32_lanes lanes_load_uint8(const uint8_t *at)",
-      { "return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\n"
         "return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(four)))));" } },
     { "int32_lanes lanes_load_int16(const int16_t *at)",
-      { "return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256((const __m256i *)(const void *)at));",
         "return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));", "return vmovl_s16(vld1_s16(at));" } },
     { "int32_lanes lanes_load_int32(const int32_t *at)",
       { "return _mm512_loadu_si512(at);", "return _mm256_loadu_si256((const __m256i *)(const void *)at);",
@@ -46,20 +47,20 @@ static const struct function_row {
     { "__m128i lanes_as_int16(int32_lanes a)",
       { NULL, "return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));", NULL } },
     { "void lanes_store_int8(int8_t *to, int32_lanes a)",
-      { "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtsepi32_epi8(a));",
+      { "_mm_storeu_si128((__m128i *)(void *)to, _mm512_maskz_cvtsepi32_epi8(0xffff, a));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packs_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(vqmovn_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
     { "void lanes_store_uint8(uint8_t *to, int32_lanes a)",
-      { "const int32_lanes positive = _mm512_max_epi32(a, _mm512_setzero_si512());\n"
-        "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtusepi32_epi8(positive));",
+      { "const int32_lanes positive = _mm512_maskz_max_epi32(0xffff, a, _mm512_setzero_si512());\n"
+        "_mm_storeu_si128((__m128i *)(void *)to, _mm512_maskz_cvtusepi32_epi8(0xffff, positive));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packus_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_u8(vqmovun_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
     { "void lanes_store_int16(int16_t *to, int32_lanes a)",
-      { "_mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtsepi32_epi16(a));",
+      { "_mm256_storeu_si256((__m256i *)(void *)to, _mm512_maskz_cvtsepi32_epi16(0xffff, a));",
         "_mm_storeu_si128((__m128i *)(void *)to, lanes_as_int16(a));", "vst1_s16(to, vqmovn_s32(a));" } },
     { "void lanes_store_int32(int32_t *to, int32_lanes a)",
       { "_mm512_storeu_si512(to, a);", "_mm256_storeu_si256((__m256i *)(void *)to, a);", "vst1q_s32(to, a);" } },
@@ -70,17 +71,18 @@ static const struct function_row {
     { "int32_lanes lanes_mul(int32_lanes a, int32_lanes b)",
       { "return _mm512_mullo_epi32(a, b);", "return _mm256_mullo_epi32(a, b);", "return vmulq_s32(a, b);" } },
     { "int32_lanes lanes_min(int32_lanes a, int32_lanes b)",
-      { "return _mm512_min_epi32(a, b);", "return _mm256_min_epi32(a, b);", "return vminq_s32(a, b);" } },
+      { "return _mm512_maskz_min_epi32(0xffff, a, b);", "return _mm256_min_epi32(a, b);", "return vminq_s32(a, b);" } },
     { "int32_lanes lanes_max(int32_lanes a, int32_lanes b)",
-      { "return _mm512_max_epi32(a, b);", "return _mm256_max_epi32(a, b);", "return vmaxq_s32(a, b);" } },
+      { "return _mm512_maskz_max_epi32(0xffff, a, b);", "return _mm256_max_epi32(a, b);", "return vmaxq_s32(a, b);" } },
     { "int32_lanes lanes_and(int32_lanes a, int32_lanes b)",
       { "return _mm512_and_si512(a, b);", "return _mm256_and_si256(a, b);", "return vandq_s32(a, b);" } },
     { "int32_lanes lanes_shift_right(int32_lanes a, int32_lanes by)",
-      { "return _mm512_srav_epi32(a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
+      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
     { "int32_lanes lanes_mul_high(int32_lanes a, int32_lanes b)",
-      { "const int32_lanes even = _mm512_mul_epi32(a, b);\n"
-        "const int32_lanes odd = _mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));\n"
-        "return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);",
+      { "const int32_lanes even = _mm512_maskz_mul_epi32(0xff, a, b);\n"
+        "const int32_lanes a_odd = _mm512_maskz_srli_epi64(0xff, a, 32), b_odd = _mm512_maskz_srli_epi64(0xff, b, 32);\n"
+        "const int32_lanes odd = _mm512_maskz_mul_epi32(0xff, a_odd, b_odd);\n"
+        "return _mm512_mask_blend_epi32(0xaaaa, _mm512_maskz_srli_epi64(0xff, even, 32), odd);",
         "const int32_lanes even = _mm256_mul_epi32(a, b);\n"
         "const int32_lanes odd = _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));\n"
         "return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);",
