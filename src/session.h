@@ -14,6 +14,7 @@ typedef struct tg_session {
     TG_VEC(const tg_name *) param_name;
     TG_VEC(tg_tensor *) param_value;
     TG_VEC(const char *) param_file;
+    tg_map symbol;                  /* name of a public kernel -> its name in the emitted C */
     bool compiled, complete;        /* passes ran; to the end */
 } tg_session;
 

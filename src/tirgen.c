@@ -14,6 +14,7 @@
 #include "grammar/parse.h"
 #include "ir/diag.h"
 #include "ir/guard.h"
+#include "ir/pool_info.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
@@ -429,7 +430,7 @@ tirgen_status tirgen_print(tirgen_ctx *ctx, tirgen_write_fn write, void *user)
     return p.failed ? TIRGEN_EIO : status;
 }
 
-typedef struct emitting { const tirgen_files *to; bool failed; } emitting;
+typedef struct emitting { tg_ctx *cx; const tirgen_files *to; bool failed; } emitting;
 
 static bool open_file(void *user, const char *name)
 {
@@ -452,6 +453,12 @@ static bool close_file(void *user)
     return !e->failed;
 }
 
+static void note_symbol(void *user, const tg_func *f, const char *symbol)
+{
+    emitting *e = user;
+    tg_map_put(e->cx, &tg_session_of(e->cx)->symbol, TG_KEY(f->name), (void *)(uintptr_t)tg_intern_z(e->cx, symbol)->text);
+}
+
 static bool emit_c(tg_ctx *cx, void *arg)
 {
     tg_session *s = tg_session_of(cx);
@@ -459,7 +466,7 @@ static bool emit_c(tg_ctx *cx, void *arg)
         tg_error(cx, TG_NOWHERE, "C can be emitted only after all passes ran");
         return false;
     }
-    tg_files files = { open_file, write_file, close_file, arg };
+    tg_files files = { open_file, write_file, close_file, note_symbol, arg };
     bool good = tg_codegen_c(cx, s->module, &s->options, &files);
     tg_temp_reset(cx);
     return good;
@@ -467,25 +474,41 @@ static bool emit_c(tg_ctx *cx, void *arg)
 
 tirgen_status tirgen_emit_c(tirgen_ctx *ctx, const tirgen_files *files)
 {
-    emitting e = { files, false };
+    emitting e = { ctx, files, false };
     tirgen_status status = tg_guard(ctx, emit_c, &e);
     return e.failed ? TIRGEN_EIO : status;
 }
 
 /* ---- the compiled model ---- */
 
-static const tg_func *main_of(const tg_module *m)
-{
-    for (size_t i = 0; i < m->funcs.n; ++i)
-        if (tg_v_get_int(m->funcs.at[i]->attrs, "runner_function", 0) != 0)
-            return m->funcs.at[i];
-    return NULL;
-}
-
 static size_t names_in(const tg_func *f, const char *list)
 {
     const tg_value *v = tg_v_get(f->attrs, list);
     return v == NULL ? 0 : v->n;
+}
+
+/* The workspace, or a pool of a module that was lowered elsewhere: parameter @p i, which no caller sees. */
+static DLTensor *memory_of(tg_ctx *cx, const tg_func *f, uint32_t i)
+{
+    int64_t dim[TG_MAX_NDIM];
+    const tg_buffer *b = f->buffer[i];
+    const tg_value *pools = tg_pools_of(f);
+    uint32_t first = pools == NULL ? f->nparams : f->nparams - pools->n;
+    const tg_value *constants = i >= first ? tg_pool_constants(pools->item[i - first]) : NULL;
+    if (b == NULL || !tg_buffer_dims(b, dim)) {
+        tg_error(cx, f->param[i]->span, "%s: the size of %s is not known", f->name->text, f->param[i]->name->text);
+        return NULL;
+    }
+    tg_tensor *t = tg_tensor_new(cx, tg_tensor_type(cx, b->dtype, b->ndim, dim, 0), NULL);
+    for (uint32_t k = 0; constants != NULL && k < constants->n; ++k) {
+        tg_pool_constant c = tg_pool_constant_at(constants, k);
+        if (c.data == NULL || c.offset < 0 || c.data->size_bytes > t->size_bytes || (size_t)c.offset > t->size_bytes - c.data->size_bytes) {
+            tg_error(cx, f->span, "%s: constant %s has no data or lies outside its pool", f->name->text, c.name);
+            return NULL;
+        }
+        memcpy((char *)t->dl.data + c.offset, c.data->dl.data, c.data->size_bytes);
+    }
+    return &t->dl;
 }
 
 typedef struct evaluating { DLTensor *const *arg; size_t n; } evaluating;
@@ -494,7 +517,7 @@ static bool evaluate(tg_ctx *cx, void *arg)
 {
     const evaluating *e = arg;
     tg_session *s = tg_session_of(cx);
-    const tg_func *f = main_of(s->module);
+    const tg_func *f = tg_module_main(s->module);
     if (f == NULL) {
         tg_error(cx, TG_NOWHERE, "there is no compiled model to evaluate");
         return false;
@@ -507,13 +530,9 @@ static bool evaluate(tg_ctx *cx, void *arg)
     DLTensor **all = TG_ARRAY(cx, DLTensor *, f->nparams);
     if (n > 0)
         memcpy(all, e->arg, n * sizeof all[0]);
-    for (uint32_t i = (uint32_t)n; i < f->nparams; ++i) {       /* the workspace */
-        int64_t dim[TG_MAX_NDIM];
-        const tg_buffer *b = f->buffer[i];
-        bool known = b != NULL && tg_buffer_dims(b, dim);
-        TG_CHECK(cx, known, f->body);
-        all[i] = &tg_tensor_new(cx, tg_tensor_type(cx, b->dtype, b->ndim, dim, 0), NULL)->dl;
-    }
+    for (uint32_t i = (uint32_t)n; i < f->nparams; ++i)
+        if ((all[i] = memory_of(cx, f, i)) == NULL)
+            return false;
     int64_t ret = 0;
     if (!tg_eval(cx, s->module, f, all, f->nparams, &ret))
         return false;
@@ -533,7 +552,7 @@ typedef struct asking { size_t i; tirgen_tensor_info *info; tirgen_report *repor
 static bool get_tensor(tg_ctx *cx, void *arg)
 {
     asking *a = arg;
-    const tg_func *f = main_of(tg_session_of(cx)->module);
+    const tg_func *f = tg_module_main(tg_session_of(cx)->module);
     size_t nin = f == NULL ? 0 : names_in(f, "input_vars"), n = f == NULL ? 0 : nin + names_in(f, "output_vars");
     if (a->i >= n) {
         tg_error(cx, TG_NOWHERE, "the compiled model has %zu inputs and outputs: there is no tensor %zu", n, a->i);
@@ -555,6 +574,17 @@ tirgen_status tirgen_get_tensor(tirgen_ctx *ctx, size_t i, tirgen_tensor_info *o
     return status == TIRGEN_EINPUT ? TIRGEN_EOPTION : status;
 }
 
+/* Bytes of @p f's pools that are workspaces, or that are constants. */
+static size_t pool_bytes(const tg_func *f, bool constant)
+{
+    const tg_value *pools = tg_pools_of(f);
+    size_t bytes = 0;
+    for (uint32_t i = 0; pools != NULL && i < pools->n; ++i)
+        if ((tg_pool_constants(pools->item[i]) != NULL) == constant && tg_pool_size(pools->item[i]) > 0)
+            bytes += (size_t)tg_pool_size(pools->item[i]);
+    return bytes;
+}
+
 static bool add_constant(tg_ctx *cx, const tg_node *n, void *user)
 {
     tirgen_report *r = user;
@@ -568,13 +598,14 @@ static bool get_report(tg_ctx *cx, void *arg)
 {
     tirgen_report *r = ((asking *)arg)->report;
     const tg_session *s = tg_session_of(cx);
-    const tg_func *f = main_of(s->module);
+    const tg_func *f = tg_module_main(s->module);
     if (!s->complete || f == NULL) {
         tg_error(cx, TG_NOWHERE, "a report needs a model that is compiled to the end");
         return false;
     }
     *r = (tirgen_report){ .ninputs = names_in(f, "input_vars"), .noutputs = names_in(f, "output_vars"),
-                          .workspace_bytes = (size_t)tg_v_get_int(f->attrs, "tirgen.workspace_bytes", 0),
+                          .workspace_bytes = (size_t)tg_v_get_int(f->attrs, "tirgen.workspace_bytes", 0) + pool_bytes(f, false),
+                          .constant_bytes = pool_bytes(f, true),
                           .workspace_bound = (size_t)tg_v_get_int(f->attrs, "tirgen.workspace_bound", 0),
                           .nkernels = s->module->funcs.n - 1 };
     tg_visit(cx, f->body, add_constant, r);

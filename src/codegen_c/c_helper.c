@@ -243,28 +243,29 @@ static const char float_to_bfloat[] =
     "}\n";
 
 static const char q_multiply[] =
-    "/* x * y * 2^(s - q), rounded half up, in 64 bits; the result wraps. A y of 2^30 is a shift in 32 bits. */\n"
+    "/* x * y * 2^(s - q), rounded half up, in 64 bits; the result wraps. A y of 2^30 is a shift in 32 bits. Counts of shifts\n"
+    " * are taken modulo the width. */\n"
     "static inline int32_t q_multiply_shift(int32_t x, int32_t y, int32_t q, int32_t s)\n"
     "{\n"
     "    if (y == 1073741824) {\n"
     "        if (s >= 1) {\n"
-    "            return (int32_t)((uint32_t)x << (s - 1));\n"
+    "            return (int32_t)((uint32_t)x << ((s - 1) & 31));\n"
     "        }\n"
-    "        return (int32_t)((uint32_t)x + (1U << -s)) >> (1 - s);\n"
+    "        return (int32_t)((uint32_t)x + (1U << ((0U - (uint32_t)s) & 31U))) >> ((1U - (uint32_t)s) & 31U);\n"
     "    }\n"
-    "    const int32_t shift = q + (s < 0 ? -s : 0);\n"
-    "    const uint64_t wide = (uint64_t)x << (s > 0 ? s : 0);\n"
+    "    const uint32_t shift = ((uint32_t)q + (s < 0 ? 0U - (uint32_t)s : 0U)) & 63U;\n"
+    "    const uint64_t wide = (uint64_t)x << (s > 0 ? s & 63 : 0);\n"
     "    const uint64_t sum = wide * (uint64_t)y + (shift > 0 ? UINT64_C(1) << (shift - 1) : 0U);\n"
     "    return (int32_t)((int64_t)sum >> shift);\n"
     "}\n";
 
 static const char q_multiply_axis[] =
-    "/* x * 2^left * y / 2^(q + right), rounded half up, in 64 bits; the result wraps. */\n"
+    "/* x * 2^left * y / 2^(q + right), rounded half up, in 64 bits; the result wraps. Shifts count modulo 64. */\n"
     "static inline int32_t q_multiply_shift_per_axis(int32_t x, int32_t y, int32_t left, int32_t right, int32_t q,\n"
     "                                                int32_t has_left, int32_t has_right)\n"
     "{\n"
-    "    const int32_t shift = q + right;\n"
-    "    const uint64_t wide = (uint64_t)x << (has_left != 0 ? left : 0);\n"
+    "    const uint32_t shift = ((uint32_t)q + (uint32_t)right) & 63U;\n"
+    "    const uint64_t wide = (uint64_t)x << (has_left != 0 ? left & 63 : 0);\n"
     "    const uint64_t sum = wide * (uint64_t)y + (shift > 0 ? UINT64_C(1) << (shift - 1) : 0U);\n"
     "    (void)has_right;\n"
     "    return (int32_t)((int64_t)sum >> shift);\n"

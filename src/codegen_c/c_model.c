@@ -1,6 +1,7 @@
 /* c_model.c: what the outside sees of a model: names, shapes and sizes of its inputs and outputs, and its workspace.
  * The order is that of the parameters of main: inputs, outputs, then the workspace if there is one. */
 #include "emit.h"
+#include "ir/pool_info.h"
 
 #include <string.h>
 
@@ -61,42 +62,6 @@ static bool is_names(const tg_value *v)
     return v != NULL && v->kind == TG_V_LIST;
 }
 
-/* In texts of other compilers main says nothing about its parameters: often outputs are called output, output2 … there. */
-static bool is_output_name(const char *name)
-{
-    if (strncmp(name, "output", 6) != 0)
-        return false;
-    return strspn(name + 6, "0123456789") == strlen(name + 6);
-}
-
-static void count_by_names(c_model *m, const tg_func *f)
-{
-    while (m->nin < f->nparams && !is_output_name(f->param[m->nin]->name->text))
-        ++m->nin;
-    while (m->nin + m->nout < f->nparams && is_output_name(f->param[m->nin + m->nout]->name->text))
-        ++m->nout;
-    if (m->nout == 0)
-        m->nin = 0;
-}
-
-/* Pools of TVM's planner, the last parameters; NULL when there are none. */
-static const tg_value *pools_of(const tg_func *f)
-{
-    const tg_value *v = tg_v_get(f->attrs, "pool_args");
-    return v != NULL && v->kind == TG_V_LIST && v->n <= f->nparams ? v : NULL;
-}
-
-/* What main does not store to is an input, what it stores to next is an output. */
-static void count_by_stores(tg_emit *e, c_model *m, const tg_func *f)
-{
-    const tg_value *pools = pools_of(f);
-    uint32_t n = f->nparams - (pools == NULL ? 0 : pools->n);
-    while (m->nin < n && !c_var_of(e, f->param[m->nin])->stored)
-        ++m->nin;
-    while (m->nin + m->nout < n && c_var_of(e, f->param[m->nin + m->nout])->stored)
-        ++m->nout;
-}
-
 static bool has_names(const tg_func *f)
 {
     return is_names(tg_v_get(f->attrs, "input_vars")) && is_names(tg_v_get(f->attrs, "output_vars"));
@@ -108,10 +73,8 @@ void c_model_count(tg_emit *e)
     if (m->main == NULL)
         return;
     const tg_func *f = m->main->f;
-    if (!has_names(f)) {
-        count_by_names(m, f);
+    if (!has_names(f))
         return;
-    }
     m->nin = tg_v_get(f->attrs, "input_vars")->n;
     m->nout = tg_v_get(f->attrs, "output_vars")->n;
 }
@@ -119,7 +82,7 @@ void c_model_count(tg_emit *e)
 static bool describe_io(tg_emit *e, const tg_func *f, uint32_t at, const tg_value *names, uint32_t index, c_io *io)
 {
     const tg_buffer *b = f->buffer == NULL ? NULL : f->buffer[at];
-    io->text = names != NULL ? names->item[index]->s->text : f->param[at]->name->text;
+    io->text = names->item[index]->s->text;
     if (b == NULL || !tg_buffer_elements(b, &io->elements)) {
         tg_error(e->cx, f->param[at]->span, "%s: the shape of %s is not known", f->name->text, io->text);
         return false;
@@ -155,10 +118,7 @@ bool c_model_make(tg_emit *e)
         return true;
     const tg_func *f = m->main->f;
     const tg_value *in = tg_v_get(f->attrs, "input_vars"), *out = tg_v_get(f->attrs, "output_vars");
-    bool named = has_names(f);
-    if (!named && m->nout == 0)
-        count_by_stores(e, m, f);
-    const tg_value *pools = pools_of(f);
+    const tg_value *pools = tg_pools_of(f);
     uint32_t rest = f->nparams - m->nin - m->nout;
     if (m->nin + m->nout > f->nparams || (pools != NULL ? rest != pools->n : rest > 1)) {
         tg_error(e->cx, f->span, "%s has %u parameters; they should be %u inputs, %u outputs and %s", f->name->text,
@@ -170,7 +130,7 @@ bool c_model_make(tg_emit *e)
     for (uint32_t i = 0; i < m->nin + m->nout; ++i) {
         bool is_in = i < m->nin;
         uint32_t k = is_in ? i : i - m->nin;
-        if (!describe_io(e, f, i, named ? (is_in ? in : out) : NULL, k, is_in ? &m->in[k] : &m->out[k]))
+        if (!describe_io(e, f, i, is_in ? in : out, k, is_in ? &m->in[k] : &m->out[k]))
             return false;
         if (is_in)
             m->in[k].stored = c_var_of(e, f->param[i])->stored;

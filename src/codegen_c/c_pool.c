@@ -2,29 +2,9 @@
  * pool is a part of our workspace. A constant pool is a struct with one array for each tensor at its offset: that keeps the
  * numbers readable and gives each byte the type that kernels read it with. */
 #include "emit.h"
+#include "ir/pool_info.h"
 
 #include <string.h>
-
-static const tg_value *field(const tg_value *v, const char *key)
-{
-    return v != NULL && v->kind == TG_V_OBJECT ? tg_v_get(v, key) : NULL;
-}
-
-static const tg_tensor *data_of(const tg_value *constant)
-{
-    const tg_value *data = field(constant, "data");
-    return data != NULL && data->kind == TG_V_TENSOR ? data->t : NULL;
-}
-
-/* The list of constants of a pool; NULL for a workspace. */
-static const tg_value *constants_of(const tg_value *pool)
-{
-    const tg_value *info = field(pool, "pool_info");
-    if (info == NULL || info->kind != TG_V_OBJECT || strstr(info->s->text, "ConstantPoolInfo") == NULL)
-        return NULL;
-    const tg_value *list = field(info, "");
-    return list != NULL ? list : field(info, "constant_info_array");
-}
 
 /* Constants in the order of their offsets; each with data, inside the pool, aligned to its elements, behind the one before. */
 static bool order_constants(tg_emit *e, c_pool *p, const tg_value *list, tg_span at)
@@ -32,8 +12,8 @@ static bool order_constants(tg_emit *e, c_pool *p, const tg_value *list, tg_span
     p->nparts = list->n;
     p->part = TG_ARRAY(e->cx, c_pool_part, list->n);
     for (uint32_t i = 0; i < list->n; ++i) {
-        const tg_value *v = list->item[i];
-        c_pool_part x = { tg_v_get_int(v, "byte_offset", -1), data_of(v), tg_v_get_str(v, "", "constant"), NULL };
+        tg_pool_constant c = tg_pool_constant_at(list, i);
+        c_pool_part x = { c.offset, c.data, c.name, NULL };
         uint32_t k = i;
         for (; k > 0 && p->part[k - 1].offset > x.offset; --k)
             p->part[k] = p->part[k - 1];
@@ -63,8 +43,8 @@ bool c_pools_make(tg_emit *e, const tg_value *list)
     m->pool = TG_ARRAY(e->cx, c_pool, list->n);
     for (uint32_t i = 0; i < list->n; ++i) {
         c_pool *p = &m->pool[i];
-        const tg_value *constants = constants_of(list->item[i]);
-        p->size_bytes = tg_v_get_int(list->item[i], "allocated_size", -1);
+        const tg_value *constants = tg_pool_constants(list->item[i]);
+        p->size_bytes = tg_pool_size(list->item[i]);
         if (p->size_bytes < 0 || p->size_bytes > TG_MAX_ELEMENTS) {
             tg_error(e->cx, f->span, "%s: pool %u has no size", f->name->text, i);
             return false;

@@ -296,11 +296,6 @@ static bool add_function(tg_emit *e, const tg_func *root)
     return true;
 }
 
-static bool is_main(const tg_func *f)
-{
-    return tg_v_get_int(f->attrs, "runner_function", 0) != 0 || tg_name_is(f->name, "__tvm_main__");
-}
-
 static void note_symbols(tg_emit *e)
 {
     for (size_t i = 0; i < e->m->funcs.n; ++i) {
@@ -365,7 +360,7 @@ bool c_scan(tg_emit *e)
     for (size_t i = 0; i < e->m->funcs.n; ++i) {
         if (!check_level(e, e->m->funcs.at[i]))
             return false;
-        main = is_main(e->m->funcs.at[i]) ? e->m->funcs.at[i] : main;
+        main = tg_is_main(e->m->funcs.at[i]) ? e->m->funcs.at[i] : main;
     }
     if (main != NULL ? !add_function(e, main) : !add_kernels(e))
         return false;

@@ -413,8 +413,7 @@ static void bind_constant(tg_emit *e, const tg_node *n)
     if (!v->used)
         return;
     if (n->u.alloc->tensor == NULL) {
-        tg_error(e->cx, n->span, "the text of constant %s has lost %lld of its values", n->u.alloc->var->name->text,
-                 (long long)n->u.alloc->missing);
+        tg_error(e->cx, n->span, "%s", tg_lost_text(e->cx, n->u.alloc));
         e->failed = true;
         return;
     }

@@ -200,5 +200,8 @@ bool tg_codegen_c(tg_ctx *cx, const tg_module *m, const tg_options *opt, const t
     if (!c_follow_pointers(&e) || !c_model_make(&e))
         return false;
     name_globals(&e);
+    for (size_t i = 0; out->symbol != NULL && i < e.fn.n; ++i)
+        if (e.fn.at[i]->is_public)
+            out->symbol(out->user, e.fn.at[i]->f, e.fn.at[i]->name->text);
     return print_functions(&e, &e.functions) && put_files(&e);
 }

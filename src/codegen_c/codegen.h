@@ -11,6 +11,7 @@ typedef struct tg_files {
     bool (*open)(void *user, const char *name);
     bool (*bytes)(void *user, const char *at, size_t n);
     bool (*close)(void *user);
+    void (*symbol)(void *user, const tg_func *f, const char *symbol);   /* NULL, or told each public kernel's name in C */
     void *user;
 } tg_files;
 

@@ -2,7 +2,6 @@
  * working folder. The buffers are exactly as large as the tensors, so that a checking C library notices a write outside. */
 #include "harness.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,56 +10,6 @@
 void tirc_harness_file(char *name, size_t room, bool input, size_t i)
 {
     snprintf(name, room, "%s_%zu.bin", input ? "input" : "output", i);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The C files of the folder @p dir, in the order of their names. */
-static void add_sources(tirc_words *w, const char *dir)
-{
-    tirc_words found = { 0 };
-    struct dirent *entry;
-    DIR *d = opendir(dir);
-    while (d != NULL && (entry = readdir(d)) != NULL) {
-        size_t n = strlen(entry->d_name);
-        if (n < 3 || strcmp(entry->d_name + n - 2, ".c") != 0) continue;
-        char *path = tirc_path(dir, entry->d_name);
-        tirc_words_add(&found, path);
-        free(path);
-    }
-    if (d != NULL) closedir(d);
-    if (found.n > 0) qsort(found.word, found.n, sizeof *found.word, by_name);
-    for (unsigned i = 0; i < found.n; ++i) tirc_words_add(w, found.word[i]);
-    tirc_words_free(&found);
-}
-
-void tirc_harness_words(tirc_words *w, const char *prefix, const char *runtime)
-{
-    static const char *const flags[] = { "-std=c99", "-O2", "-I." };
-    static const char *const units[] = { "", "_workspace" };
-    char text[4096];
-    tirc_words all = { 0 };
-    tirc_words_add(&all, w->word[0]);
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) tirc_words_add(&all, flags[i]);
-    if (runtime != NULL) {
-        snprintf(text, sizeof text, "-I%s/include", runtime);
-        tirc_words_add(&all, text);
-    }
-    for (unsigned i = 1; i < w->n; ++i) tirc_words_add(&all, w->word[i]);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
-        snprintf(text, sizeof text, "%s%s.c", prefix, units[i]);
-        tirc_words_add(&all, text);
-    }
-    if (runtime != NULL) add_sources(&all, runtime);
-    tirc_words_add(&all, TIRC_HARNESS_C);
-    tirc_words_add(&all, "-lm");
-    tirc_words_add(&all, "-o");
-    tirc_words_add(&all, TIRC_HARNESS_PROGRAM);
-    tirc_words_free(w);
-    *w = all;
 }
 
 static bool put(tirc_output *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -147,4 +96,22 @@ bool tirc_harness_write(tirc_output *to, const char *prefix, bool packed, const 
         good = put(to, "    if (!transfer(\"%s\", 0, at[%zu], %zu)) return 1;\n", name, nin + i, info[nin + i].size_bytes);
     }
     return good && put(to, "    for (size_t i = 0; i < %zu; ++i) free(at[i]);\n    return 0;\n}\n", nin + nout);
+}
+
+bool tirc_harness_write_kernels(tirc_output *to, const char *prefix, const char *const *call, size_t n, const size_t *size, size_t nbuffers)
+{
+    char name[64];
+    bool good = put(to, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"%s.h\"\n\n", prefix)
+                && put(to, "%sint main(void)\n{\n    void *at[%zu];\n", transfer, nbuffers + 1);
+    for (size_t i = 0; good && i < nbuffers; ++i) {
+        tirc_harness_file(name, sizeof name, true, i);
+        good = put(to, "    at[%zu] = malloc(%zu);\n    if (at[%zu] == NULL || !transfer(\"%s\", 1, at[%zu], %zu)) return 1;\n", i,
+                   size[i] == 0 ? (size_t)1 : size[i], i, name, i, size[i]);
+    }
+    for (size_t i = 0; good && i < n; ++i) good = put(to, "    ") && tirc_output_bytes(to, call[i], strlen(call[i])) && put(to, ";\n");
+    for (size_t i = 0; good && i < nbuffers; ++i) {
+        tirc_harness_file(name, sizeof name, false, i);
+        good = put(to, "    if (!transfer(\"%s\", 0, at[%zu], %zu)) return 1;\n    free(at[%zu]);\n", name, i, size[i], i);
+    }
+    return good && put(to, "    return 0;\n}\n");
 }

@@ -1,11 +1,10 @@
-/* harness.h: the small main program around emitted C, and the command that compiles both. */
+/* harness.h: the small main program around emitted C. */
 #ifndef TIRC_HARNESS_H
 #define TIRC_HARNESS_H
 
 #include "tirgen/tirgen.h"
 
 #include "output.h"
-#include "process.h"
 
 #define TIRC_HARNESS_C "tirc_main.c"
 #define TIRC_HARNESS_PROGRAM "tirc_program"
@@ -15,8 +14,8 @@
 bool tirc_harness_write(tirc_output *to, const char *prefix, bool packed, const tirgen_tensor_info *info, size_t nin, size_t nout);
 /* The name of the file that holds the raw bytes of input or output @p i. */
 void tirc_harness_file(char *name, size_t room, bool input, size_t i);
-/* Appends flags and files to the words of a C compiler in @p w, which then runs in the folder of the emitted files. Our flags
- * come first, so that the user's win. runtime: the folder of the runtime, whose sources are compiled too; NULL when there is none. */
-void tirc_harness_words(tirc_words *w, const char *prefix, const char *runtime);
+/* The main program of a module without a model: calls each of @p n kernels once. @p call holds C expressions: "f(at[0], at[1])"; the
+ * buffers are @p size[0..nbuffers) bytes, read from input_N.bin and afterwards written to output_N.bin. */
+bool tirc_harness_write_kernels(tirc_output *to, const char *prefix, const char *const *call, size_t n, const size_t *size, size_t nbuffers);
 
 #endif

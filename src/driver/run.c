@@ -10,11 +10,15 @@
 #include <sys/stat.h>
 
 #include "grammar/parse.h"
+#include "files.h"
 #include "harness.h"
 #include "ir/diag.h"
 #include "ir/guard.h"
 #include "ir/tensor.h"
+#include "kernels.h"
+#include "numbers.h"
 #include "process.h"
+#include "program.h"
 
 /* One input or output of the compiled model. */
 typedef struct slot {
@@ -31,43 +35,10 @@ typedef struct model {
     tirgen_report report;
     slot *slot;                 /* inputs, then outputs */
     size_t n;
+    bool kernels;               /* no model was read, but functions */
 } model;
 
 /* ---- tensors and files ---- */
-
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    struct stat st;
-    char *at = NULL;
-    size_t n = 0, room = 0, got;
-    if (f == NULL || fstat(fileno(f), &st) != 0 || S_ISDIR(st.st_mode)) {
-        tirc_say("cannot read %s: %s", path, f != NULL && S_ISDIR(st.st_mode) ? "it is a folder" : strerror(errno));
-        if (f != NULL) fclose(f);
-        return NULL;
-    }
-    do {
-        if (n == room) at = tirc_realloc(at, room = room == 0 ? 65536 : 2 * room);
-        got = fread(at + n, 1, room - n, f);
-        n += got;
-    } while (got > 0);
-    if (ferror(f)) {
-        tirc_say("cannot read %s: %s", path, strerror(errno));
-        free(at);
-        at = NULL;
-    }
-    fclose(f);
-    *size = n;
-    return at;
-}
-
-static bool write_file(const char *dir, const char *name, const void *at, size_t n)
-{
-    tirc_output *o = tirc_output_new(dir);
-    bool good = tirc_output_open(o, name) && tirc_output_bytes(o, at, n) && tirc_output_close(o) && tirc_output_commit(o);
-    tirc_output_free(o);
-    return good;
-}
 
 /* What a guarded call needs and gives: reading, writing and making tensors of a slot. */
 typedef struct tensor_call {
@@ -132,39 +103,13 @@ static tg_tensor *new_tensor(model *m, slot *s)
 static tg_tensor *read_tensor(model *m, slot *s, const char *path)
 {
     tensor_call c = { .slot = s, .path = path };
-    char *bytes = read_file(path, &c.size);
+    char *bytes = tirc_read_file(path, &c.size);
     tirgen_status status;
     if (bytes == NULL) return NULL;
     c.bytes = bytes;
     status = tg_guard(m->job.ctx, decode_npy, &c);
     free(bytes);
     return status == TIRGEN_OK ? c.tensor : NULL;
-}
-
-/* ---- random inputs ---- */
-
-/* splitmix64: every state gives another number, so any seed will do. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-/* Floats from -1 to 1, narrow integers over their whole range, wide ones over that of int8 or uint8. */
-static void fill_random(tg_tensor *t, int64_t n, uint64_t *state)
-{
-    DLDataType d = t->type->dtype;
-    for (int64_t i = 0; i < n; ++i) {
-        uint64_t r = next_random(state);
-        if (tg_is_float(d))
-            tg_tensor_set_f64(t, i, (double)(r >> 11) / 4503599627370496.0 - 1.0);
-        else if (tg_is_bool(d))
-            tg_tensor_set_i64(t, i, (int64_t)(r & 1));
-        else
-            tg_tensor_set_i64(t, i, d.code == kDLInt ? (int64_t)(r & 255) - 128 : (int64_t)(r & 255));
-    }
 }
 
 /* ---- setting up ---- */
@@ -176,6 +121,10 @@ static int open_model(model *m, const tirc_args *args, tirc_progress *progress)
     memset(m, 0, sizeof *m);
     status = tirc_job_begin(&m->job, args, progress);
     if (status == 0) status = tirc_job_read(&m->job);
+    if (status == 0 && tirc_has_only_kernels(&m->job)) {
+        m->kernels = true;
+        return 0;
+    }
     if (status == 0) status = tirc_job_compile(&m->job, NULL);
     if (status == 0) status = tirc_exit_status(tirgen_get_report(m->job.ctx, &m->report)) != 0;
     if (status != 0) return status;
@@ -216,58 +165,12 @@ static int read_inputs(model *m)
 
 /* ---- the compiled C ---- */
 
-static char *runtime_folder(const tirc_args *args, const char *argv0)
-{
-    const char *given = tirc_option(args, TIRC_RUNTIME_DIR);
-    char *own, *dir;
-    if (given != NULL) return realpath(given, NULL);
-    own = tirc_own_folder(argv0);
-    if (own == NULL) return NULL;
-    dir = tirc_path(own, "../share/tirgen/runtime");
-    free(own);
-    own = realpath(dir, NULL);
-    free(dir);
-    return own;
-}
-
-/* The command that makes the program; false after a message. */
-static bool compiler_words(const model *m, const char *argv0, tirc_words *w)
-{
-    const char *cc = tirc_option(m->job.args, TIRC_CC);
-    char *runtime = runtime_folder(m->job.args, argv0);
-    if (cc == NULL) cc = getenv("CC");
-    if (cc == NULL || cc[0] == '\0') cc = "cc";
-    if (!tirc_words_split(w, cc) || w->n == 0) {
-        tirc_say("option '-cc': '%s' is no command", cc);
-        free(runtime);
-        return false;
-    }
-    tirc_harness_words(w, m->job.prefix, runtime);
-    free(runtime);
-    return true;
-}
-
-static bool run_words(model *m, const tirc_words *w, const char *dir, const char *step)
-{
-    int status = 1;
-    if (tirc_option_on(m->job.args, TIRC_VERBOSE)) {
-        fputs("tirc:", stderr);
-        for (unsigned i = 0; i < w->n; ++i) fprintf(stderr, " %s", w->word[i]);
-        fputc('\n', stderr);
-    }
-    tirc_progress_step(m->job.progress, step);
-    bool ran = tirc_process_run(w, dir, &status);
-    tirc_progress_pause(m->job.progress);
-    if (ran && status != 0) tirc_say("%s: exit status %d", w->word[0], status);
-    return ran && status == 0;
-}
-
 static bool write_inputs(const model *m, const char *dir)
 {
     char name[64];
     for (size_t i = 0; i < m->report.ninputs; ++i) {
         tirc_harness_file(name, sizeof name, true, i);
-        if (!write_file(dir, name, m->slot[i].value->dl.data, m->slot[i].info.size_bytes)) return false;
+        if (!tirc_write_file(dir, name, m->slot[i].value->dl.data, m->slot[i].info.size_bytes)) return false;
     }
     return true;
 }
@@ -279,7 +182,7 @@ static bool read_outputs(model *m, const char *dir)
         slot *s = &m->slot[i];
         size_t size = 0;
         tirc_harness_file(name, sizeof name, false, i - m->report.ninputs);
-        char *path = tirc_path(dir, name), *bytes = read_file(path, &size);
+        char *path = tirc_path(dir, name), *bytes = tirc_read_file(path, &size);
         free(path);
         if (bytes == NULL || size != s->info.size_bytes) {
             free(bytes);
@@ -311,19 +214,12 @@ static bool write_harness(const model *m, const char *dir)
 /* Everything in @p dir: 0, or the exit status. */
 static int run_in(model *m, const char *dir, const char *argv0)
 {
-    tirc_words compile = { 0 }, program = { 0 };
     tirc_output *emitted = tirc_output_new(dir);
     int status = tirc_job_emit(&m->job, emitted);
     tirc_output_free(emitted);
     if (status == 0 && (!write_inputs(m, dir) || !write_harness(m, dir))) status = 1;
-    if (status == 0 && !compiler_words(m, argv0, &compile)) status = 2;
-    tirc_words_add(&program, "./" TIRC_HARNESS_PROGRAM);
-    if (status == 0 && !run_words(m, &compile, dir, "the C compiler")) status = 1;
-    if (status == 0 && !run_words(m, &program, dir, "the compiled program")) status = 1;
-    if (status == 0 && !read_outputs(m, dir)) status = 1;
-    tirc_words_free(&compile);
-    tirc_words_free(&program);
-    return status;
+    if (status == 0) status = tirc_program_run(&m->job, dir, argv0);
+    return status == 0 && !read_outputs(m, dir) ? 1 : status;
 }
 
 static int run_compiled(model *m, const char *argv0)
@@ -380,7 +276,7 @@ static int run_reference(model *m)
     if (status == 0) status = tirc_job_begin(&job, &quiet, m->job.progress);
     else memset(&job, 0, sizeof job);
     if (status == 0) status = tirc_job_read(&job);
-    if (status == 0) status = tirc_job_compile(&job, "lower-ops");
+    if (status == 0) status = tirc_job_compile(&job, "main-interface");
     if (status == 0) status = evaluate(job.ctx, job.progress, tensor, m->n);
     tirc_job_end(&job);
     free(quiet.given);
@@ -410,6 +306,10 @@ int tirc_run(const tirc_args *args, tirc_progress *progress, const char *argv0)
 {
     model m;
     int status = open_model(&m, args, progress);
+    if (status == 0 && m.kernels) {
+        tirc_say("there is no model to run: these are kernels, which tirc verify runs");
+        status = 1;
+    }
     if (status == 0) status = read_inputs(&m);
     if (status == 0 && !check_count(args, TIRC_OUTPUT, m.report.noutputs, "output")) status = 2;
     if (status == 0) status = tirc_option_on(args, TIRC_EVALUATOR) ? run_evaluator(&m) : run_compiled(&m, argv0);
@@ -420,31 +320,10 @@ int tirc_run(const tirc_args *args, tirc_progress *progress, const char *argv0)
 
 /* ---- tirc verify ---- */
 
-typedef struct difference {
-    double absolute, relative;  /* the largest; relative to what is expected */
-    int64_t bad;                /* elements outside the tolerance */
-} difference;
-
-static difference compare(const tg_tensor *got, const tg_tensor *want, int64_t n, double rtol, double atol)
-{
-    difference d = { 0, 0, 0 };
-    bool real = tg_is_float(want->type->dtype);
-    for (int64_t i = 0; i < n; ++i) {
-        double g = real ? tg_tensor_f64(got, i) : (double)tg_tensor_i64(got, i);
-        double w = real ? tg_tensor_f64(want, i) : (double)tg_tensor_i64(want, i), error;
-        if (real ? g == w || (isnan(g) && isnan(w)) : tg_tensor_i64(got, i) == tg_tensor_i64(want, i)) continue;
-        error = fabs(g - w);
-        if (!(error <= d.absolute)) d.absolute = error;
-        if (w != 0 && !(error / fabs(w) <= d.relative)) d.relative = error / fabs(w);
-        if (!real || !(error <= atol + rtol * fabs(w))) ++d.bad;
-    }
-    return d;
-}
-
 /* One line of the report. @return false when the output is off. */
 static bool report_output(const slot *s, const tg_tensor *want, const char *against, double rtol, double atol)
 {
-    difference d = compare(s->value, want, s->count, rtol, atol);
+    tirc_difference d = tirc_compare(s->value, want, s->count, rtol, atol);
     printf("%s  %s %s  against %s: largest error %.3g absolute, %.3g relative", d.bad == 0 ? "pass" : "FAIL", s->info.name,
            s->type, against, d.absolute, d.relative);
     if (d.bad != 0) printf("; %lld of %lld elements are off", (long long)d.bad, (long long)s->count);
@@ -471,7 +350,7 @@ static int make_inputs(model *m)
     if (tirc_option_count(m->job.args, TIRC_INPUT) > 0) return read_inputs(m);
     if (!tirc_option_number(m->job.args, TIRC_SEED, &seed)) return 2;
     state = (uint64_t)seed;
-    for (size_t i = 0; i < m->report.ninputs; ++i) fill_random(m->slot[i].value, m->slot[i].count, &state);
+    for (size_t i = 0; i < m->report.ninputs; ++i) tirc_fill_random(m->slot[i].value, m->slot[i].count, &state);
     return 0;
 }
 
@@ -483,6 +362,11 @@ int tirc_verify(const tirc_args *args, tirc_progress *progress, const char *argv
     int status;
     if (!tirc_option_number(args, TIRC_RTOL, &rtol) || !tirc_option_number(args, TIRC_ATOL, &atol)) return 2;
     status = open_model(&m, args, progress);
+    if (status == 0 && m.kernels) {
+        status = tirc_verify_kernels(&m.job, argv0);
+        close_model(&m);
+        return status;
+    }
     if (status == 0) status = make_inputs(&m);
     if (status == 0) status = read_expected(&m);
     if (status == 0) status = run_compiled(&m, argv0);

@@ -124,11 +124,17 @@ static uint32_t lane_reinterpret(tg_comp *c, const tg_node *n, const uint32_t *x
 
 /* ---- fixed point ---- */
 
+/* Counts of shifts are taken modulo the width: defined for every operand, and what processors do. */
+static uint32_t count_of(tg_comp *c, uint32_t count, int64_t width)
+{
+    return tg_op2(c, TG_OP_AND, count, tg_build_int(&c->b, width - 1));
+}
+
 /* (p + 2^(t-1)) >> t in 64 bits, as int32. */
-static uint32_t round_shift(tg_comp *c, uint32_t p, uint32_t t)
+static uint32_t round_shift(tg_comp *c, uint32_t p, uint32_t count)
 {
     tg_build *b = &c->b;
-    uint32_t one = tg_build_int(b, 1);
+    uint32_t one = tg_build_int(b, 1), t = count_of(c, count, 64);
     uint32_t half = tg_build_op(b, TG_OP_SHL, one, tg_op2(c, TG_OP_SUB, t, one), 0, 64);
     return tg_wrap(c, tg_build_op(b, TG_OP_SHR, tg_op2(c, TG_OP_ADD, p, half), t, 0, 64), TG_INT32);
 }
@@ -139,10 +145,10 @@ static uint32_t power_shift(tg_comp *c, uint32_t x, uint32_t s)
     tg_build *b = &c->b;
     uint32_t one = tg_build_int(b, 1), zero = tg_build_int(b, 0), e = tg_op2(c, TG_OP_SUB, s, one),
              n = tg_op2(c, TG_OP_SUB, zero, e);
-    uint32_t left = tg_wrap(c, tg_build_op(b, TG_OP_SHL, x, e, 0, 32), TG_INT32);
-    uint32_t half = tg_build_op(b, TG_OP_SHL, one, tg_op2(c, TG_OP_SUB, n, one), 0, 32);
+    uint32_t left = tg_wrap(c, tg_build_op(b, TG_OP_SHL, x, count_of(c, e, 32), 0, 32), TG_INT32);
+    uint32_t half = tg_build_op(b, TG_OP_SHL, one, count_of(c, tg_op2(c, TG_OP_SUB, n, one), 32), 0, 32);
     uint32_t sum = tg_wrap(c, tg_op2(c, TG_OP_ADD, x, half), TG_INT32);
-    uint32_t right = tg_build_op(b, TG_OP_SHR, sum, n, 0, 32);
+    uint32_t right = tg_build_op(b, TG_OP_SHR, sum, count_of(c, n, 32), 0, 32);
     right = tg_build_op(b, TG_OP_SELECT, tg_op1(c, TG_OP_IS_ZERO, e), x, right, 0);
     return tg_build_op(b, TG_OP_SELECT, tg_op2(c, TG_OP_LT, zero, e), left, right, 0);
 }
@@ -153,7 +159,7 @@ static uint32_t q_multiply_shift(tg_comp *c, uint32_t x, uint32_t y, uint32_t q,
     tg_build *b = &c->b;
     uint32_t zero = tg_build_int(b, 0), left = tg_op2(c, TG_OP_MAX, s, zero);
     uint32_t right = tg_op2(c, TG_OP_MAX, tg_op2(c, TG_OP_SUB, zero, s), zero);
-    uint32_t product = tg_op2(c, TG_OP_MUL, tg_build_op(b, TG_OP_SHL, x, left, 0, 64), y);
+    uint32_t product = tg_op2(c, TG_OP_MUL, tg_build_op(b, TG_OP_SHL, x, count_of(c, left, 64), 0, 64), y);
     uint32_t general = round_shift(c, product, tg_op2(c, TG_OP_ADD, right, q));
     uint32_t power = tg_op2(c, TG_OP_EQ, y, tg_build_int(b, (int64_t)1 << 30));
     int64_t v;
@@ -167,7 +173,7 @@ static uint32_t q_multiply_shift_per_axis(tg_comp *c, const uint32_t *x)
 {
     tg_build *b = &c->b;
     uint32_t left = tg_build_op(b, TG_OP_SELECT, x[5], x[2], tg_build_int(b, 0), 0);
-    uint32_t product = tg_op2(c, TG_OP_MUL, tg_build_op(b, TG_OP_SHL, x[0], left, 0, 64), x[1]);
+    uint32_t product = tg_op2(c, TG_OP_MUL, tg_build_op(b, TG_OP_SHL, x[0], count_of(c, left, 64), 0, 64), x[1]);
     return round_shift(c, product, tg_op2(c, TG_OP_ADD, x[3], x[4]));
 }
 

@@ -236,8 +236,7 @@ static void step_alloc_const(tg_comp *c, tg_task *t)
         return;
     }
     if (a->tensor == NULL) {
-        tg_comp_error(c, t->n->span, "the constant %s lost %lld of its values when the text was printed",
-                      a->var->name->text, (long long)a->missing);
+        tg_comp_error(c, t->n->span, "%s", tg_lost_text(c->cx, a));
         return;
     }
     tg_pointee *p = tg_temp(c->cx, sizeof *p);

@@ -76,6 +76,18 @@ static bool find_block(tg_ctx *cx, const tg_node *n, void *user)
     return !*found && tg_is_stmt(n);
 }
 
+bool tg_is_main(const tg_func *f)
+{
+    return tg_v_get_int(f->attrs, "runner_function", 0) != 0 || tg_name_is(f->name, "__tvm_main__");
+}
+
+const tg_func *tg_module_main(const tg_module *m)
+{
+    for (size_t i = 0; i < m->funcs.n; ++i)
+        if (tg_is_main(m->funcs.at[i])) return m->funcs.at[i];
+    return NULL;
+}
+
 enum tg_level tg_module_level(const tg_module *m)
 {
     bool blocks = false;

@@ -1,5 +1,6 @@
 /* node.c: building nodes, variables and buffers. A builder checks what its caller must keep: operand types that agree. */
 #include "node.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -336,6 +337,15 @@ const tg_node *tg_nop(tg_ctx *cx)
 const tg_node *tg_evaluate(tg_ctx *cx, const tg_node *e)
 {
     return tg_node_new(cx, TG_EVALUATE, e->span, NULL, NULL, 1, &e);
+}
+
+const char *tg_lost_text(tg_ctx *cx, const tg_alloc_info *a)
+{
+    const tg_type *t = tg_tensor_type(cx, a->dtype, a->ndim, a->extent, 0);
+    int64_t all = 0;
+    tg_type_elements(t, &all);
+    return tg_format(cx, "constant %s, %s: the text has lost %lld of its %lld values", a->var->name->text, tg_type_text(cx, t),
+                     (long long)a->missing, (long long)all);
 }
 
 const tg_node *tg_decl_buffer(tg_ctx *cx, const tg_buffer *view, const tg_node *body)

@@ -158,6 +158,9 @@ const tg_node *tg_evaluate(tg_ctx *cx, const tg_node *e);
 const tg_node *tg_let_stmt(tg_ctx *cx, const tg_var *v, const tg_node *value, const tg_node *body);
 const tg_node *tg_decl_buffer(tg_ctx *cx, const tg_buffer *view, const tg_node *body);     /* at the place of the body */
 
+/* Of an ALLOC_CONST whose text was cut: "constant w, Tensor[(20, 20), float32]: the text has lost 199 of its 400 values". */
+const char *tg_lost_text(tg_ctx *cx, const tg_alloc_info *a);
+
 /* blocks, taken apart and put together */
 typedef struct tg_region { const tg_buffer *buf; const tg_node *const *min, *const *extent; } tg_region;   /* buf->ndim each */
 typedef struct tg_block_parts {

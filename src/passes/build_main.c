@@ -353,8 +353,7 @@ void tg_drop_unused(tg_ctx *cx, tg_module *m)
     TG_VEC(const tg_name *) gone = { 0 };
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
-        bool keep = tg_map_get(&named, TG_KEY(f->name)) != NULL || tg_v_get(f->attrs, "global_symbol") != NULL
-                    || tg_v_get_int(f->attrs, "runner_function", 0) != 0;
+        bool keep = tg_map_get(&named, TG_KEY(f->name)) != NULL || tg_v_get(f->attrs, "global_symbol") != NULL || tg_is_main(f);
         if (!keep)
             TG_PUSH(cx, gone, f->name);
     }

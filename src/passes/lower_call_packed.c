@@ -243,7 +243,7 @@ static const tg_func *make_packed(tg_ctx *cx, const tg_func *f)
 
 static bool is_public(const tg_func *f)
 {
-    return tg_v_get(f->attrs, "global_symbol") != NULL || tg_v_get_int(f->attrs, "runner_function", 0) != 0;
+    return tg_v_get(f->attrs, "global_symbol") != NULL || tg_is_main(f);
 }
 
 static const tg_node *lower_plain(tg_ctx *cx, const tg_node *n, void *user)

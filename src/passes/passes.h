@@ -32,6 +32,7 @@ bool tg_pass_pack_dot(tg_ctx *cx, tg_module *m, const tg_options *opt);         
 bool tg_pass_fuse_ops(tg_ctx *cx, tg_module *m, const tg_options *opt);         /* groups become functions with Primitive=1 */
 bool tg_pass_lower_ops(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* fused functions and main to PrimFuncs */
 /* on TIR */
+bool tg_pass_main_interface(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* inputs and outputs of a main that was read */
 bool tg_pass_schedule_funcs(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* rules of schedule/ */
 bool tg_pass_lower_blocks(tg_ctx *cx, tg_module *m, const tg_options *opt);     /* blocks to loops */
 bool tg_pass_flatten(tg_ctx *cx, tg_module *m, const tg_options *opt);          /* n-d buffers to 1-d */

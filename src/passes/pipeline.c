@@ -21,6 +21,7 @@ const tg_pass tg_pipeline[] = {
     { "fuse-ops", tg_pass_fuse_ops, "operators that share a loop nest become one function" },
     { "lower-ops", tg_pass_lower_ops, "fused functions become blocks, main becomes packed calls" },
     /* TensorIR level */
+    { "main-interface", tg_pass_main_interface, "a main that was read says which parameters are outputs" },
     { "schedule-funcs", tg_pass_schedule_funcs, "tiles, orders and epilogues are chosen" },
     { "lower-blocks", tg_pass_lower_blocks, "blocks become loops" },
     /* loop level */
@@ -46,7 +47,7 @@ const tg_pass *tg_pass_find(const char *name)
 /* Where a module of PrimFuncs enters. */
 static const tg_pass *first_pass(const tg_module *m)
 {
-    return tg_module_level(m) == TG_LEVEL_RELAY ? tg_pipeline : tg_pass_find("schedule-funcs");
+    return tg_module_level(m) == TG_LEVEL_RELAY ? tg_pipeline : tg_pass_find("main-interface");
 }
 
 static double seconds(void)

@@ -284,17 +284,12 @@ static bool plan_main(planning *p, size_t at, int32_t align)
     return true;
 }
 
-static bool is_main(const tg_func *f)
-{
-    return tg_v_get_int(f->attrs, "runner_function", 0) != 0;
-}
-
 bool tg_pass_plan_memory(tg_ctx *cx, tg_module *m, const tg_options *opt)
 {
     planning p = { .cx = cx, .m = m };
     size_t main_at = m->funcs.n;
     for (size_t i = 0; i < m->funcs.n; ++i)
-        if (is_main(m->funcs.at[i]))
+        if (tg_is_main(m->funcs.at[i]))
             main_at = i;
     if (main_at == m->funcs.n || tg_v_get(m->funcs.at[main_at]->attrs, "tirgen.workspace_bytes") != NULL)
         return true;                /* kernels alone, or planned already */

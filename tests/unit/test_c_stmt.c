@@ -131,7 +131,7 @@ static const struct { const char *params, *body, *message; } refused[] = {
     { B8 ", n: T.int32", "    p = T.allocate([n], \"float32\", \"global\")\n    V = T.Buffer((8,), data=p)\n    B[0] = V[0]\n", "variable length" },
     { B8, "    n = T.int32()\n    B[0] = T.Cast(\"float32\", n)\n", "n has no value here" },
     { B8, "    with T.attr(0, \"pragma_import_c\", \"int x;\"):\n        B[0] = T.float32(0)\n", "not supported" },
-    { B8, "    c = T.allocate_const([1.0, 2.0], \"float32\", [4])\n    V = T.Buffer((4,), data=c)\n    B[0] = V[0]\n", "lost 2 of its values" },
+    { B8, "    c = T.allocate_const([1.0, 2.0], \"float32\", [4])\n    V = T.Buffer((4,), data=c)\n    B[0] = V[0]\n", "constant c, Tensor[(4), float32]: the text has lost 2 of its 4 values" },
     { B8, "    c = T.allocate_const([1.0, 2.0], \"float32\", [2])\n    V = T.Buffer((2,), data=c)\n    V[0] = B[0]\n", "constant c is stored to" },
     { B8, "    T.call_cpacked(\"g\", B.data, T.reinterpret(\"handle\", T.uint64(0)))\n", "lower-call-packed" },
 };

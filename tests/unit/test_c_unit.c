@@ -233,7 +233,7 @@ static void a_file_that_cannot_be_written_ends_the_work(void **state)
     tg_fixture *f = *state;
     emitted x = { .f = f };
     tg_options opt = emitted_options();
-    const tg_files files = { emitted_open, refuse_bytes, emitted_close, &x };
+    const tg_files files = { emitted_open, refuse_bytes, emitted_close, NULL, &x };
     assert_false(tg_codegen_c(f->cx, emitted_parse(f, model_with(f, "\"x\"", "\"y\"")), &opt, &files));
     assert_int_equal(x.n, 1);                               /* closed, and no other begun */
 }

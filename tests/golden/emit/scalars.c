@@ -102,17 +102,18 @@ static inline float round_to_half(float f)
     return half_to_float(float_to_half(f));
 }
 
-/* x * y * 2^(s - q), rounded half up, in 64 bits; the result wraps. A y of 2^30 is a shift in 32 bits. */
+/* x * y * 2^(s - q), rounded half up, in 64 bits; the result wraps. A y of 2^30 is a shift in 32 bits. Counts of shifts
+ * are taken modulo the width. */
 static inline int32_t q_multiply_shift(int32_t x, int32_t y, int32_t q, int32_t s)
 {
     if (y == 1073741824) {
         if (s >= 1) {
-            return (int32_t)((uint32_t)x << (s - 1));
+            return (int32_t)((uint32_t)x << ((s - 1) & 31));
         }
-        return (int32_t)((uint32_t)x + (1U << -s)) >> (1 - s);
+        return (int32_t)((uint32_t)x + (1U << ((0U - (uint32_t)s) & 31U))) >> ((1U - (uint32_t)s) & 31U);
     }
-    const int32_t shift = q + (s < 0 ? -s : 0);
-    const uint64_t wide = (uint64_t)x << (s > 0 ? s : 0);
+    const uint32_t shift = ((uint32_t)q + (s < 0 ? 0U - (uint32_t)s : 0U)) & 63U;
+    const uint64_t wide = (uint64_t)x << (s > 0 ? s & 63 : 0);
     const uint64_t sum = wide * (uint64_t)y + (shift > 0 ? UINT64_C(1) << (shift - 1) : 0U);
     return (int32_t)((int64_t)sum >> shift);
 }
