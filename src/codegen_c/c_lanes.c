@@ -134,6 +134,7 @@ typedef struct lane_loop {
     const tg_var *var;
     unsigned budget;            /* nodes that may still be looked at */
     bool high;                  /* a MUL_HIGH is among them */
+    tg_map held;                /* node id + 1 -> name of the variable that holds it */
 } lane_loop;
 
 static bool mentions(lane_loop *l, const tg_node *n)
@@ -220,7 +221,7 @@ static enum form form_of(lane_loop *l, const tg_node *n, const tg_node *kid[2])
 /* Counts are in range where the text says so, so lanes may take them as they are. */
 static bool has_lanes(lane_loop *l, const tg_node *n)
 {
-    const tg_node *todo[32], *kid[2];
+    const tg_node *todo[16], *kid[2];           /* put_operations() has room for three times as many */
     size_t count = 1;
     todo[0] = n;
     while (count > 0) {
@@ -249,7 +250,7 @@ static const tg_node *stored(lane_loop *l, const tg_node *store)
 
 bool c_is_lane_loop(tg_emit *e, const tg_node *n)
 {
-    lane_loop l = { e, n->u.loop->var, 400, false };
+    lane_loop l = { .e = e, .var = n->u.loop->var, .budget = 400 };
     const tg_node *s = n->kid[2];
     if (!tg_is_int_const(n->kid[0], 0) || n->kid[1]->kind != TG_INT || n->kid[1]->u.i % MOST_LANES != 0 || n->kid[1]->u.i == 0 ||
         s->kind != TG_STORE || !is_next(&l, s, 1, s->nkids) || c_reads_itself(e, s))
@@ -260,39 +261,72 @@ bool c_is_lane_loop(tg_emit *e, const tg_node *n)
 
 /* ---- the loop ---- */
 
-static const char *element_name(DLDataType d)
-{
-    return c_short_name(d);
-}
-
 static void pointer(tg_emit *e, const tg_buffer *b, const tg_node *at, bool constant)
 {
     const tg_node *load = tg_load(e->cx, b, 1, &at);
     c_pointer(e, tg_call(e->cx, "address_of", tg_ptr(e->cx, b->dtype, NULL), 1, &load), b->dtype, constant, C_TERNARY);
 }
 
-static void put_value(lane_loop *l, const tg_node *n)
+/* A value as it is written where it is used: a load, the same in every lane, or the variable that holds it. */
+static void put_operand(lane_loop *l, const tg_node *n)
 {
-    static const char *const name[] = { [ADD] = "add", [SUB] = "sub", [MUL] = "mul", [MIN] = "min", [MAX] = "max", [AND] = "and",
-                                        [SHIFT_RIGHT] = "shift_right", [MUL_HIGH] = "mul_high" };
     tg_emit *e = l->e;
     const tg_node *kid[2], *load = without_cast(n);
-    if (!c_enter(e, n)) return;
-    enum form f = form_of(l, n, kid);
-    if (f == SAME) {
-        tg_puts(e->to, "lanes_of(");
-        c_expr(e, n->kind == TG_INT ? tg_int(e->cx, TG_INT32, n->u.i) : n, C_TERNARY);
-    } else if (f == LOAD_NEXT) {
-        tg_printf(e->to, "lanes_load_%s(", element_name(load->u.buf->dtype));
+    const char *held = tg_map_get(&l->held, (uint64_t)n->id + 1);
+    if (held != NULL) {
+        tg_puts(e->to, held);
+        return;
+    }
+    if (form_of(l, n, kid) == LOAD_NEXT) {
+        tg_printf(e->to, "lanes_load_%s(", c_short_name(load->u.buf->dtype));
         pointer(e, load->u.buf, load->kid[0], true);
     } else {
-        tg_printf(e->to, "lanes_%s(", name[f]);
-        put_value(l, kid[0]);
-        c_comma(e);
-        put_value(l, kid[1]);
+        tg_puts(e->to, "lanes_of(");
+        c_expr(e, n->kind == TG_INT ? tg_int(e->cx, TG_INT32, n->u.i) : n, C_TERNARY);
     }
     tg_putc(e->to, ')');
-    c_leave(e);
+}
+
+/* One operation a line, its result in a variable of its own. */
+static void put_operation(lane_loop *l, const tg_node *n)
+{
+    static const struct { const char *function, *result; } text[] = {
+        [ADD] = { "add", "sum" },     [SUB] = { "sub", "difference" }, [MUL] = { "mul", "product" },
+        [MIN] = { "min", "least" },   [MAX] = { "max", "most" },       [AND] = { "and", "bits" },
+        [MUL_HIGH] = { "mul_high", "high" },                           [SHIFT_RIGHT] = { "shift_right", "shifted" },
+    };
+    tg_emit *e = l->e;
+    const tg_node *kid[2];
+    enum form f = form_of(l, n, kid);
+    const char *name = c_local(e, text[f].result, strlen(text[f].result), "lanes")->text;
+    c_line(e);
+    tg_printf(e->to, "const int32_lanes %s = lanes_%s(", name, text[f].function);
+    put_operand(l, kid[0]);
+    c_comma(e);
+    put_operand(l, kid[1]);
+    tg_puts(e->to, ");\n");
+    tg_map_put(e->cx, &l->held, (uint64_t)n->id + 1, (void *)(uintptr_t)name);
+}
+
+/* The operations that @p n needs, and itself, each after those it uses. */
+static void put_operations(lane_loop *l, const tg_node *n)
+{
+    struct open { const tg_node *n; bool ready; } todo[64], at;
+    size_t count = 1;
+    todo[0] = (struct open){ n, false };
+    while (count > 0 && !l->e->failed) {
+        const tg_node *kid[2];
+        at = todo[--count];
+        if (form_of(l, at.n, kid) < ADD || tg_map_get(&l->held, (uint64_t)at.n->id + 1) != NULL) continue;
+        if (at.ready) {
+            put_operation(l, at.n);
+            continue;
+        }
+        TG_CHECK(l->e->cx, count + 3 <= TG_COUNT(todo), at.n);
+        todo[count++] = (struct open){ at.n, true };
+        todo[count++] = (struct open){ kid[1], false };
+        todo[count++] = (struct open){ kid[0], false };
+    }
 }
 
 /* What the store itself cuts off need not be cut off before. */
@@ -306,13 +340,13 @@ static const tg_node *uncut(const tg_node *v, DLDataType d)
 
 void c_put_lane_store(tg_emit *e, const tg_node *loop)
 {
-    lane_loop l = { e, loop->u.loop->var, 400, false };
-    const tg_node *s = loop->kid[2];
-    DLDataType d = s->u.buf->dtype;
+    lane_loop l = { .e = e, .var = loop->u.loop->var, .budget = 4000 };
+    const tg_node *s = loop->kid[2], *v = uncut(stored(&l, s), s->u.buf->dtype);
+    put_operations(&l, v);
     c_line(e);
-    tg_printf(e->to, "lanes_store_%s(", element_name(d));
+    tg_printf(e->to, "lanes_store_%s(", c_short_name(s->u.buf->dtype));
     pointer(e, s->u.buf, s->kid[1], false);
     c_comma(e);
-    put_value(&l, uncut(stored(&l, s), d));
+    put_operand(&l, v);
     tg_puts(e->to, ");\n");
 }
