@@ -29,7 +29,6 @@ static const struct role {
     { "qnn.subtract", 2, { 3, 5 }, 7, true }, { "qnn.mul", 2, { 3, 5 }, 7, true },      { "clip", 1, { 0 }, 0, true },
     { "nn.pad", 1, { 0 }, 0, true },          { "nn.max_pool2d", 1, { 0 }, 0, true },   { "reshape", 1, { 0 }, 0, true },
     { "transpose", 1, { 0 }, 0, true },       { "nn.batch_flatten", 1, { 0 }, 0, true }, { "squeeze", 1, { 0 }, 0, true },
-    { "cast", 1, { 0 }, 0, false },
 };
 
 typedef struct codes {
@@ -130,7 +129,6 @@ static bool is_movable(tg_ctx *cx, const tg_node *v, const struct role *role)
     if (tg_is_op_call(v, "nn.pad")) return v->nkids == 2 && v->kid[1]->kind == TG_RCONST;
     if (tg_is_op_call(v, "clip"))
         return in_range(tg_attr_float(cx, op, v, "a_min")) && in_range(tg_attr_float(cx, op, v, "a_max"));
-    if (tg_is_op_call(v, "cast")) return tg_dtype_eq(v->type->dtype, TG_INT32);
     return stays_in_range(cx, v);
 }
 
@@ -212,10 +210,6 @@ static const tg_node *rewrite(tg_rebind *r, const tg_var *var, const tg_node *v)
     if (tg_is_op_call(v, "nn.pad")) arg[1] = moved(c, arg[1], tg_dtype(kDLUInt, 8, 1));
     const tg_node *now = tg_rebind_call(r, v->u.call->op->text, moved_attrs(c, v, out), v->nkids, arg);
     if (now == NULL) return NULL;
-    if (tg_is_op_call(v, "cast")) {
-        const tg_node *by = tg_rconst(cx, tg_tensor_scalar_int(cx, TG_INT32, SHIFT));
-        return tg_rebind_call(r, "subtract", NULL, 2, (const tg_node *[]){ tg_rebind_let(r, now), by });
-    }
     if (!out) return now;
     now = tg_rebind_let(r, now);
     tg_map_put(cx, &c->changed, key(now->u.var), c);

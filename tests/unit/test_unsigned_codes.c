@@ -17,11 +17,11 @@ static const struct change {
       MAIN(X) "  %0 = qnn.requantize(%x, 0.5f, 3, 1f, -7, out_dtype=\"int8\");\n"
               "  %1 = nn.pad(%0, -7i8, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]);\n  %2 = nn.max_pool2d(%1, pool_size=[2, 2]);\n"
               "  %3 = transpose(%2, axes=[0, 2, 3, 1]);\n  qnn.dequantize(%3, 1f, -7)\n}\n",
-      "121u8", NULL },
-    { "an average in 32 bits",
+      "Tensor[(1, 4, 5, 2), uint8]", "int8] {\n  %1" },
+    { "not what is averaged in 32 bits, toward zero",
       MAIN(X) "  %0 = qnn.requantize(%x, 0.5f, 3, 1f, -7, out_dtype=\"int8\");\n  %1 = cast(%0, dtype=\"int32\");\n"
               "  %2 = nn.global_avg_pool2d(%1);\n  cast(%2, dtype=\"int8\")\n}\n",
-      "subtract(", NULL },
+      "int8", "uint8" },
     { "not what the model gives",
       MAIN(X) "  %0 = qnn.requantize(%x, 0.5f, 3, 1f, -7, out_dtype=\"int8\");\n  clip(%0, a_min=-100f, a_max=90f)\n}\n", "int8",
       "uint8" },
