@@ -13,6 +13,7 @@ const tg_pass tg_pipeline[] = {
     { "fold-inputs", tg_pass_fold_const, "what the text computes from constants alone" },
     { "simplify-graph", tg_pass_simplify_graph, "identities go; batch_norm and dropout are unpacked" },
     { "fold-const", tg_pass_fold_const, "calls on constants become constants" },
+    { "unsigned-codes", tg_pass_unsigned_codes, "codes between operators take the signs that the machine multiplies" },
     { "canon-qnn", tg_pass_canon_qnn, "quantised operators become integer ones" },
     { "fold-batch-norm", tg_pass_fold_batch_norm, "scales and shifts move into weights and bias" },
     { "layout", tg_pass_layout, "channels last inside, transposes at the edges" },

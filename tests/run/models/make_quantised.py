@@ -26,8 +26,12 @@ def fixed_point(factor):
     return (m // 2, s + 1) if m == 2 ** 31 else (m, s)
 
 
-def multiply(x, m, s, away=False):
+def multiply(x, m, s, away=False, one=True):
+    """One multiplier for all: of 2^30 it is a shift, whose rounding wraps in 32 bits."""
     right = 31 + max(-s, 0)
+    if m == 2 ** 30 and one and not away and s > -31:
+        x = np.asarray(x, dtype=object)
+        return wrap(x * 2 ** (s - 1)) if s > 0 else wrap(wrap(x + 2 ** -s) // 2 ** (1 - s))
     v = np.asarray(x, dtype=object) * m * 2 ** max(s, 0)
     half = np.where(v >= 0, 2 ** (right - 1), 2 ** (right - 1) - 1) if away else 2 ** (right - 1)
     return wrap((v + half) // 2 ** right)
@@ -43,7 +47,7 @@ def rescaled(x, s_in, z_in, s_out, z_out, dtype=None, axis=-1, away=False):
     else:
         t = np.moveaxis(t.copy(), axis, 0)
         for c, s in enumerate(s_in):
-            t[c] = multiply(t[c], *fixed_point(float(s) / float(s_out)), away)
+            t[c] = multiply(t[c], *fixed_point(float(s) / float(s_out)), away, one=False)
         t = np.moveaxis(t, 0, axis)
     t = wrap(t + z_out)
     return (np.clip(t, *RANGE[dtype]) if dtype else t).astype(np.int64)
@@ -258,6 +262,38 @@ def q_elementwise(rng):
     t.write("q_elementwise", {"x": x, "y": y}, results, outputs)
 
 
+def q_edges(rng):
+    """Fixed point products at their edges: multipliers, shifts and values, both roundings, one factor and one a channel."""
+    edges = [0, 1, -1, 2, -2, 3, -3, 5, -5, 6, -7, 127, -128, 128, -129, 255, 1000, -1000, 32767, -32768, 65535, 123456, -123456,
+             8388607, -8388608, 2 ** 30 - 1, -2 ** 30, 2 ** 30, 1610612735, -1610612736, 2147483520, -2147483520, 2 ** 31 - 2,
+             2 ** 31 - 1, 1 - 2 ** 31, -2 ** 31]
+    x = np.array([edges + list(rng.integers(-2 ** 31, 2 ** 31, 48 - len(edges)))], np.int32)
+    scales = np.array([1, 0.5, 0.25, 0.125, 2, 4, 0.75, 0.3, 0.1, 0.9999999, 1.0000001, 0.49999997, 0.50000006, 0.015625, 3, 7.3, 0.001,
+                       1e-5, 3.1e-7, 4.656613e-10, 2.3283064e-10, 1.1641532e-10, 1e-12, 1000, 65536, 1234567, 1e8, 2 ** 30, 2 ** -30,
+                       2 ** -31, 0.6, 1.5], np.float32)
+    t, rows, want = Text(), [], []
+    for s in scales:
+        for away in (False, True):
+            rows.append(t.requantize("%x", f"{s:.9g}", 0, 1, 0, np.int32, 1, "TONEAREST" if away else "UPWARD"))
+            want.append(rescaled(x, s, 0, 1, 0, away=away))
+            rows.append(t.requantize("%x", f"{s:.9g}", -7, 0.7, 100, np.int32, 1, "TONEAREST" if away else "UPWARD"))
+            want.append(rescaled(x, s, -7, 0.7, 100, away=away))
+    for m in (1, 2 ** 30, 2 ** 30 + 1, 1431655765, 2 ** 31 - 1):
+        for shift in (-31, -30, -17, -8, -1, 0, 1, 2, 8, 30, 31):
+            rows.append(t.let(f"fixed_point_multiply(%x, multiplier={m}, shift={shift})"))
+            want.append(multiply(x, m, shift))
+    one = t.let(f"concatenate({t.let('(' + ', '.join(rows) + ')')}, axis=0)")
+    turned, channels, several = t.let("transpose(%x, axes=[1, 0])"), [], []
+    wide = t.let(f"broadcast_to({turned}, shape=[48, 32])")
+    values = np.broadcast_to(x.T, (48, 32))
+    for away in (False, True):
+        channels.append(t.requantize(wide, scales, 3, 0.7, -5, np.int32, 1, "TONEAREST" if away else "UPWARD"))
+        several.append(rescaled(values, scales, 3, 0.7, -5, axis=1, away=away))
+    several_text = t.let(f"concatenate({t.let('(' + ', '.join(channels) + ')')}, axis=0)")
+    t.write("q_edges", {"x": x}, [one, several_text],
+            [np.concatenate(want).astype(np.int32), np.concatenate(several).astype(np.int32)])
+
+
 def softmax_of_codes(x, one):
     """Along the last axis, of codes without their zero point; one = 1 / scale."""
     x = x - x.max(axis=-1, keepdims=True)
@@ -269,5 +305,5 @@ def softmax_of_codes(x, one):
 
 
 if __name__ == "__main__":
-    for make in (q_residual, q_asymmetric, q_wide, q_canonical, q_elementwise):
+    for make in (q_residual, q_asymmetric, q_wide, q_canonical, q_elementwise, q_edges):
         make(np.random.default_rng(20262))
