@@ -439,6 +439,8 @@ static const tg_node *loop_end(tg_emit *e, const tg_node *min, const tg_node *ex
         return extent;
     if (min->kind == TG_INT && extent->kind == TG_INT)
         return tg_int(e->cx, tg_dtype_of(min), min->u.i + extent->u.i);
+    if (extent->kind == TG_SUB && tg_node_equal(e->cx, extent->kid[1], min))
+        return extent->kid[0];
     return tg_bin(e->cx, TG_ADD, min, extent);
 }
 
