@@ -31,6 +31,7 @@ const tg_pass tg_pipeline[] = {
     { "dot-calls", tg_pass_dot_calls, "loops that multiply and add bytes become calls of dot_tile, tap_tile" },
     { "loops", tg_pass_loops, "unit loops go, unrolled loops unroll" },
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
+    { "narrow", tg_pass_narrow, "int64 indices become int32 where ranges prove it" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },
     { "base-pointers", tg_pass_base_pointers, "what a loop keeps of its indices moves before it" },
     { "parallel-tasks", tg_pass_parallel_tasks, "with -parallel: parallel loops become functions over a range" },
