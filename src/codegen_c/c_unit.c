@@ -50,8 +50,10 @@ static void put_macros(tg_emit *e)
                        "#ifndef TIRGEN_CONST_SECTION\n#define TIRGEN_CONST_SECTION\n#endif\n");
     }
     if ((e->need & C_CHECK) != 0)
-        tg_puts(e->to, "\n/* Called with a text when an assertion of the source fails; the function then returns. */\n"
-                       "#ifndef TIRGEN_CHECK_FAILED\n#define TIRGEN_CHECK_FAILED(message) ((void)0)\n#endif\n");
+        tg_printf(e->to, "\n/* Called with a text when a check fails; the function then returns. -DTIRGEN_NO_CHECKS leaves the checks out. */\n"
+                         "#ifndef TIRGEN_CHECK_FAILED\n#define TIRGEN_CHECK_FAILED(message) %s\n#endif\n"
+                         "#ifdef TIRGEN_NO_CHECKS\n#define TIRGEN_CHECKS 0\n#else\n#define TIRGEN_CHECKS 1\n#endif\n",
+                  (e->need & C_PACKED) != 0 ? "TVMAPISetLastError(message)" : "((void)0)");
 }
 
 static void put_extern(tg_emit *e, const c_extern *x)
