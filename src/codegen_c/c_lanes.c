@@ -1,8 +1,10 @@
-/* c_lanes.c: loops that rescale numbers with fixed point multipliers, some lanes at a time. The upper half of a product of 32 bits
- * is what C compilers make poor vectors of; so such a loop stands in the file twice: with the functions below where the machine that
- * the file is compiled for has vectors (TIRGEN_LANES), and as the plain loop that says the same.
+/* c_lanes.c: loops that rescale numbers with fixed point multipliers, some lanes at a time. The upper half of a
+ * product of 32 bits is what C compilers make poor vectors of; so such a loop stands in the file twice: with the
+ * functions below where the machine that the file is compiled for has vectors (TIRGEN_LANES), and as the plain loop
+ * that says the same.
  *
- * A loop qualifies when its body is one store, each element next to the last, of a value made of what these functions compute. */
+ * A loop qualifies when its body is one store, each element next to the last, of a value made of what these functions
+ * compute. */
 #include "emit.h"
 
 #include <string.h>
@@ -84,7 +86,8 @@ static const struct function_row {
     { "int32_lanes lanes_and(int32_lanes a, int32_lanes b)",
       { "return _mm512_and_si512(a, b);", "return _mm256_and_si256(a, b);", "return vandq_s32(a, b);" } },
     { "int32_lanes lanes_shift_right(int32_lanes a, int32_lanes by)",
-      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
+      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);",
+        "return vshlq_s32(a, vnegq_s32(by));" } },
     { "int32_lanes lanes_mul_high(int32_lanes a, int32_lanes b)",
       { "const int32_lanes even = _mm512_maskz_mul_epi32(0xff, a, b);\n"
         "const int32_lanes a_odd = _mm512_maskz_srli_epi64(0xff, a, 32), b_odd = _mm512_maskz_srli_epi64(0xff, b, 32);\n"
@@ -154,7 +157,8 @@ static bool mentions(lane_loop *l, const tg_node *n)
 /* Elements that lanes can be loaded from and stored to. */
 static bool is_element(DLDataType d)
 {
-    return d.lanes == 1 && ((d.code == kDLInt && (d.bits == 8 || d.bits == 16 || d.bits == 32)) || (d.code == kDLUInt && d.bits == 8));
+    return d.lanes == 1 && ((d.code == kDLInt && (d.bits == 8 || d.bits == 16 || d.bits == 32)) ||
+                            (d.code == kDLUInt && d.bits == 8));
 }
 
 /* How far an index moves with @p v: only sums, and products by constants, are looked into. */
@@ -211,7 +215,9 @@ static bool high_product(const tg_node *n, const tg_node *factor[2])
 {
     if (n->kind != TG_CAST || !is_int32(n) || !tg_is_call(n->kid[0], "shift_right")) return false;
     const tg_node *shift = n->kid[0], *product = shift->kid[0];
-    if (!tg_is_int_const(shift->kid[1], 32) || product->kind != TG_MUL || !tg_dtype_eq(tg_dtype_of(product), TG_INT64)) return false;
+    if (!tg_is_int_const(shift->kid[1], 32) || product->kind != TG_MUL ||
+        !tg_dtype_eq(tg_dtype_of(product), TG_INT64))
+        return false;
     for (int i = 0; i < 2; ++i) {
         factor[i] = product->kid[i];
         if (factor[i]->kind == TG_CAST) factor[i] = factor[i]->kid[0];

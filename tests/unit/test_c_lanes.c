@@ -1,5 +1,5 @@
-/* test_c_lanes.c: which loops are written with lanes, what they look like then, and that the plain loop stays beside them. What they
- * compute is shown by tests/run, on machines with vectors. */
+/* test_c_lanes.c: which loops are written with lanes, what they look like then, and that the plain loop stays beside
+ * them. What they compute is shown by tests/run, on machines with vectors. */
 #include "emitted.h"
 
 #define FUNC(rows)                                                                                                                 \
