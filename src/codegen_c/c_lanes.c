@@ -1,13 +1,15 @@
-/* c_lanes.c: loops that rescale numbers with fixed point multipliers, some lanes at a time. The upper half of a product of 32 bits
- * is what C compilers make poor vectors of; so such a loop stands in the file twice: with the functions below where the machine that
- * the file is compiled for has vectors (TIRGEN_LANES), and as the plain loop that says the same.
+/* c_lanes.c: loops that rescale numbers with fixed point multipliers, some lanes at a time. The upper half of a
+ * product of 32 bits is what C compilers make poor vectors of; so such a loop stands in the file twice: with the
+ * functions below where the machine that the file is compiled for has vectors (TIRGEN_LANES), and as the plain loop
+ * that says the same.
  *
- * A loop qualifies when its body is one store, each element next to the last, of a value made of what these functions compute. */
+ * A loop qualifies when its body is one store, each element next to the last, of a value made of what these functions
+ * compute. */
 #include "emit.h"
 
 #include <string.h>
 
-enum { MOST_LANES = 16 };
+enum { MOST_LANES = 16, NARROW = 8 };
 
 /* ---- the functions ---- */
 
@@ -44,6 +46,13 @@ static const struct function_row {
     { "int32_lanes lanes_load_int32(const int32_t *at)",
       { "return _mm512_loadu_si512(at);", "return _mm256_loadu_si256((const __m256i *)(const void *)at);",
         "return vld1q_s32(at);" } },
+    { "int32_lanes lanes_repeat_int8(const int8_t *at)",
+      { "const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)at);\n"
+        "return _mm512_maskz_cvtepi8_epi32(0xffff, _mm_unpacklo_epi64(eight, eight));",
+        "return lanes_load_int8(at);", NULL } },
+    { "int32_lanes lanes_repeat_int32(const int32_t *at)",
+      { "return _mm512_maskz_broadcast_i64x4(0xff, _mm256_loadu_si256((const __m256i *)(const void *)at));",
+        "return lanes_load_int32(at);", NULL } },
     { "__m128i lanes_as_int16(int32_lanes a)",
       { NULL, "return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));", NULL } },
     { "void lanes_store_int8(int8_t *to, int32_lanes a)",
@@ -77,7 +86,8 @@ static const struct function_row {
     { "int32_lanes lanes_and(int32_lanes a, int32_lanes b)",
       { "return _mm512_and_si512(a, b);", "return _mm256_and_si256(a, b);", "return vandq_s32(a, b);" } },
     { "int32_lanes lanes_shift_right(int32_lanes a, int32_lanes by)",
-      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
+      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);",
+        "return vshlq_s32(a, vnegq_s32(by));" } },
     { "int32_lanes lanes_mul_high(int32_lanes a, int32_lanes b)",
       { "const int32_lanes even = _mm512_maskz_mul_epi32(0xff, a, b);\n"
         "const int32_lanes a_odd = _mm512_maskz_srli_epi64(0xff, a, 32), b_odd = _mm512_maskz_srli_epi64(0xff, b, 32);\n"
@@ -127,48 +137,60 @@ void c_reserve_lanes(tg_emit *e)
 /* ---- which loops ---- */
 
 /* How an expression is written: as one operation on its operands, or as what is the same in every lane. */
-enum form { NONE, SAME, LOAD_NEXT, ADD, SUB, MUL, MIN, MAX, AND, SHIFT_RIGHT, MUL_HIGH };
+enum form { NONE, SAME, LOAD_NEXT, LOAD_AGAIN, ADD, SUB, MUL, MIN, MAX, AND, SHIFT_RIGHT, MUL_HIGH };
 
 typedef struct lane_loop {
     tg_emit *e;
-    const tg_var *var;
+    const tg_var *var, *outer;  /* outer: of a loop around one of NARROW iterations, or NULL */
     unsigned budget;            /* nodes that may still be looked at */
     bool high;                  /* a MUL_HIGH is among them */
+    struct lane_pointer { const tg_var *var; int64_t step; } let[4];    /* pointers that move with the outer loop */
+    uint32_t nlets;
     tg_map held;                /* node id + 1 -> name of the variable that holds it */
 } lane_loop;
 
 static bool mentions(lane_loop *l, const tg_node *n)
 {
-    return tg_uses_var(l->e->cx, n, l->var);
+    return tg_uses_var(l->e->cx, n, l->var) || (l->outer != NULL && tg_uses_var(l->e->cx, n, l->outer));
 }
 
 /* Elements that lanes can be loaded from and stored to. */
 static bool is_element(DLDataType d)
 {
-    return d.lanes == 1 && ((d.code == kDLInt && (d.bits == 8 || d.bits == 16 || d.bits == 32)) || (d.code == kDLUInt && d.bits == 8));
+    return d.lanes == 1 && ((d.code == kDLInt && (d.bits == 8 || d.bits == 16 || d.bits == 32)) ||
+                            (d.code == kDLUInt && d.bits == 8));
 }
 
-/* base + variable, the base free of it. Its step is one if it is 1 further on for a variable that is 1 further on: only sums and
- * products by constants are looked into. */
-static bool step_of(lane_loop *l, const tg_node *n, int64_t *step)
+/* How far an index moves with @p v: only sums, and products by constants, are looked into. */
+static bool step_of(lane_loop *l, const tg_node *n, const tg_var *v, int64_t *step)
 {
     int64_t a = 0, b = 0;
     *step = 0;
     if (l->budget == 0) return false;
     --l->budget;
-    if (n->kind == TG_VAR && n->u.var == l->var) *step = 1;
-    else if (!mentions(l, n)) return true;
+    if (n->kind == TG_VAR && n->u.var == v) *step = 1;
+    else if (!tg_uses_var(l->e->cx, n, v)) return true;
     else if (n->kind == TG_ADD || n->kind == TG_SUB) {
-        if (!step_of(l, n->kid[0], &a) || !step_of(l, n->kid[1], &b)) return false;
+        if (!step_of(l, n->kid[0], v, &a) || !step_of(l, n->kid[1], v, &b)) return false;
         *step = n->kind == TG_ADD ? a + b : a - b;
+    } else if (n->kind == TG_MUL && n->kid[1]->kind == TG_INT && n->kid[1]->u.i > -65536 && n->kid[1]->u.i < 65536) {
+        if (!step_of(l, n->kid[0], v, &a) || a < -65536 || a > 65536) return false;
+        *step = a * n->kid[1]->u.i;
     } else return false;
     return true;
 }
 
-static bool is_next(lane_loop *l, const tg_node *access, uint32_t index, uint32_t nkids)
+/* Elements that lie one behind the other, or the same few for each iteration of the outer loop. */
+static enum form access_of(lane_loop *l, const tg_node *access, uint32_t index, uint32_t nkids)
 {
-    int64_t step;
-    return nkids == index + 1 && is_element(access->u.buf->dtype) && step_of(l, access->kid[index], &step) && step == 1;
+    int64_t step, outer = NARROW;
+    DLDataType d = access->u.buf->dtype;
+    if (nkids != index + 1 || !is_element(d) || !step_of(l, access->kid[index], l->var, &step) || step != 1 ||
+        (l->outer != NULL && !step_of(l, access->kid[index], l->outer, &outer)))
+        return NONE;
+    for (uint32_t i = 0; i < l->nlets; ++i) outer += l->let[i].var == access->u.buf->data ? l->let[i].step : 0;
+    if (outer == NARROW) return LOAD_NEXT;
+    return outer == 0 && d.code == kDLInt && d.bits != 16 ? LOAD_AGAIN : NONE;
 }
 
 static const tg_node *without_cast(const tg_node *n)
@@ -193,7 +215,9 @@ static bool high_product(const tg_node *n, const tg_node *factor[2])
 {
     if (n->kind != TG_CAST || !is_int32(n) || !tg_is_call(n->kid[0], "shift_right")) return false;
     const tg_node *shift = n->kid[0], *product = shift->kid[0];
-    if (!tg_is_int_const(shift->kid[1], 32) || product->kind != TG_MUL || !tg_dtype_eq(tg_dtype_of(product), TG_INT64)) return false;
+    if (!tg_is_int_const(shift->kid[1], 32) || product->kind != TG_MUL ||
+        !tg_dtype_eq(tg_dtype_of(product), TG_INT64))
+        return false;
     for (int i = 0; i < 2; ++i) {
         factor[i] = product->kid[i];
         if (factor[i]->kind == TG_CAST) factor[i] = factor[i]->kid[0];
@@ -209,7 +233,7 @@ static enum form form_of(lane_loop *l, const tg_node *n, const tg_node *kid[2])
     if (high_product(n, kid)) return MUL_HIGH;
     if (!mentions(l, n)) return is_short(n) || n->kind == TG_INT ? SAME : NONE;
     const tg_node *load = without_cast(n);
-    if (load->kind == TG_LOAD && is_int32(n)) return is_next(l, load, 0, load->nkids) ? LOAD_NEXT : NONE;
+    if (load->kind == TG_LOAD && is_int32(n)) return access_of(l, load, 0, load->nkids);
     if (!is_int32(n)) return NONE;
     bool shift = tg_is_call(n, "shift_right"), both = tg_is_call(n, "bitwise_and");
     enum form f = shift ? SHIFT_RIGHT : both ? AND : by_kind[n->kind];
@@ -248,21 +272,66 @@ static const tg_node *stored(lane_loop *l, const tg_node *store)
     return r.lo >= all.lo && r.hi <= all.hi ? v->kid[0] : NULL;
 }
 
-bool c_is_lane_loop(tg_emit *e, const tg_node *n)
+static bool is_plain_loop(const tg_node *n)
 {
-    lane_loop l = { .e = e, .var = n->u.loop->var, .budget = 400 };
-    const tg_node *s = n->kid[2];
-    if (!tg_is_int_const(n->kid[0], 0) || n->kid[1]->kind != TG_INT || n->kid[1]->u.i % MOST_LANES != 0 || n->kid[1]->u.i == 0 ||
-        s->kind != TG_STORE || !is_next(&l, s, 1, s->nkids) || c_reads_itself(e, s))
+    return n->kind == TG_FOR && tg_is_int_const(n->kid[0], 0) && n->kid[1]->kind == TG_INT && n->kid[1]->u.i > 0;
+}
+
+/* Pointers that are set in the outer loop: const T *at = A + index. @return what stands behind them. */
+static const tg_node *read_lets(lane_loop *l, const tg_node *n, const tg_var *outer)
+{
+    for (; n->kind == TG_LET_STMT || n->kind == TG_DECL_BUFFER; n = n->kid[n->nkids - 1]) {
+        if (n->kind == TG_DECL_BUFFER) continue;
+        const tg_node *load = tg_is_call(n->kid[0], "address_of") ? n->kid[0]->kid[0] : n;
+        int64_t step;
+        if (l->nlets == TG_COUNT(l->let) || load->kind != TG_LOAD || load->nkids != 1 || !step_of(l, load->kid[0], outer, &step))
+            break;
+        l->let[l->nlets++] = (struct lane_pointer){ n->u.var, step };
+    }
+    return n;
+}
+
+/* The loop over lanes, and the one around it when two of its iterations fill a vector. */
+static bool read_loop(tg_emit *e, const tg_node *n, lane_loop *l, const tg_node **store)
+{
+    *l = (lane_loop){ .e = e, .var = n->u.loop->var, .budget = 400 };
+    if (!is_plain_loop(n)) return false;
+    const tg_node *in = read_lets(l, n->kid[2], n->u.loop->var);
+    if (is_plain_loop(in) && in->kid[1]->u.i == NARROW && n->kid[1]->u.i % (MOST_LANES / NARROW) == 0) {
+        l->outer = n->u.loop->var;
+        l->var = in->u.loop->var;
+        in = in->kid[2];
+    } else if (n->kid[1]->u.i % MOST_LANES != 0) {
         return false;
-    const tg_node *v = stored(&l, s);
-    return v != NULL && has_lanes(&l, v) && l.high;
+    }
+    *store = in;
+    return in->kind == TG_STORE && access_of(l, in, 1, in->nkids) == LOAD_NEXT && !c_reads_itself(e, in);
+}
+
+enum c_lane_loop c_is_lane_loop(tg_emit *e, const tg_node *n)
+{
+    lane_loop l;
+    const tg_node *s, *v;
+    if (!read_loop(e, n, &l, &s) || (v = stored(&l, s)) == NULL || !has_lanes(&l, v) || !l.high) return C_LANES_NONE;
+    return l.outer != NULL ? C_LANES_NARROW : C_LANES_WIDE;
 }
 
 /* ---- the loop ---- */
 
-static void pointer(tg_emit *e, const tg_buffer *b, const tg_node *at, bool constant)
+/* Where the inner of two loops begins: it stands in sums alone. */
+static const tg_node *at_begin(const lane_loop *l, const tg_node *n)
 {
+    tg_ctx *cx = l->e->cx;
+    if (l->outer == NULL || !tg_uses_var(cx, n, l->var)) return n;
+    if (n->kind != TG_ADD) return tg_int(cx, tg_dtype_of(n), 0);
+    const tg_node *a = at_begin(l, n->kid[0]), *b = at_begin(l, n->kid[1]);
+    return tg_is_int_const(b, 0) ? a : tg_is_int_const(a, 0) ? b : tg_bin(cx, TG_ADD, a, b);
+}
+
+static void pointer(lane_loop *l, const tg_buffer *b, const tg_node *at, bool constant)
+{
+    tg_emit *e = l->e;
+    at = at_begin(l, at);
     const tg_node *load = tg_load(e->cx, b, 1, &at);
     c_pointer(e, tg_call(e->cx, "address_of", tg_ptr(e->cx, b->dtype, NULL), 1, &load), b->dtype, constant, C_TERNARY);
 }
@@ -277,9 +346,10 @@ static void put_operand(lane_loop *l, const tg_node *n)
         tg_puts(e->to, held);
         return;
     }
-    if (form_of(l, n, kid) == LOAD_NEXT) {
-        tg_printf(e->to, "lanes_load_%s(", c_short_name(load->u.buf->dtype));
-        pointer(e, load->u.buf, load->kid[0], true);
+    enum form f = form_of(l, n, kid);
+    if (f == LOAD_NEXT || f == LOAD_AGAIN) {
+        tg_printf(e->to, "lanes_%s_%s(", f == LOAD_NEXT ? "load" : "repeat", c_short_name(load->u.buf->dtype));
+        pointer(l, load->u.buf, load->kid[0], true);
     } else {
         tg_puts(e->to, "lanes_of(");
         c_expr(e, n->kind == TG_INT ? tg_int(e->cx, TG_INT32, n->u.i) : n, C_TERNARY);
@@ -340,12 +410,15 @@ static const tg_node *uncut(const tg_node *v, DLDataType d)
 
 void c_put_lane_store(tg_emit *e, const tg_node *loop)
 {
-    lane_loop l = { .e = e, .var = loop->u.loop->var, .budget = 4000 };
-    const tg_node *s = loop->kid[2], *v = uncut(stored(&l, s), s->u.buf->dtype);
+    lane_loop l;
+    const tg_node *s;
+    if (!read_loop(e, loop, &l, &s)) return;
+    l.budget = 4000;
+    const tg_node *v = uncut(stored(&l, s), s->u.buf->dtype);
     put_operations(&l, v);
     c_line(e);
     tg_printf(e->to, "lanes_store_%s(", c_short_name(s->u.buf->dtype));
-    pointer(e, s->u.buf, s->kid[1], false);
+    pointer(&l, s->u.buf, s->kid[1], false);
     c_comma(e);
     put_operand(&l, v);
     tg_puts(e->to, ");\n");

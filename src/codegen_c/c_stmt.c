@@ -370,19 +370,25 @@ static void plain_loop(tg_emit *e, const tg_node *n)
     c_scope_close(e, mark);
 }
 
+static const tg_node *binder(tg_emit *e, const tg_node *n);
+
 static void for_loop(tg_emit *e, const tg_node *n)
 {
-    if (!c_is_lane_loop(e, n)) {
+    enum c_lane_loop form = c_is_lane_loop(e, n);
+    if (form == C_LANES_NONE) {
         plain_loop(e, n);
         return;
     }
+    bool narrow = form == C_LANES_NARROW;
     size_t mark = c_scope_open(e);
     e->need |= C_LANES | C_STRING;
     const char *type = c_type(e, n->u.loop->var->type->dtype, n->span), *i = name_local(e, n->u.loop->var, "i")->text;
-    tg_puts(e->to, "#ifdef TIRGEN_LANES\n");
+    tg_puts(e->to, narrow ? "#if defined(TIRGEN_LANES) && TIRGEN_LANES >= 8\n" : "#ifdef TIRGEN_LANES\n");
     c_line(e);
-    tg_printf(e->to, "for (%s %s = 0; %s < %lld; %s += TIRGEN_LANES) {\n", type, i, i, (long long)n->kid[1]->u.i, i);
+    tg_printf(e->to, "for (%s %s = 0; %s < %lld; %s += TIRGEN_LANES%s) {\n", type, i, i, (long long)n->kid[1]->u.i, i,
+              narrow ? " / 8" : "");
     ++e->level;
+    for (const tg_node *at = n->kid[2]; narrow && at != NULL && at->kind != TG_FOR;) at = binder(e, at);
     c_put_lane_store(e, n);
     --e->level;
     c_line(e);

@@ -1,9 +1,9 @@
-/* c_tap.c: tap_tile in C (ir/dot_tile.h): plain, and for AVX-512 VNNI, AVX2 and NEON, chosen where the file is compiled. The texts are
- * written as in c_dot.c.
- * Some of AVX-512 is in its form with a mask, of all lanes: g++ 12 warns of the others.
+/* c_tap.c: tap_tile in C (ir/dot_tile.h): plain, and for AVX-512 VNNI, AVX2 and NEON, chosen where the file is
+ * compiled. The texts are written as in c_dot.c. Some of AVX-512 is in its form with a mask, of all lanes: g++ 12
+ * warns of the others.
  *
- * With VNNI four taps are laid side by side, byte by byte, for 64 neighbours at a time; the weights likewise, once for all rows.
- * Neighbours are lanes, or lanes of several rows where those lie one behind the other. */
+ * With VNNI four taps are laid side by side, byte by byte, for 64 neighbours at a time; the weights likewise, once
+ * for all rows. Neighbours are lanes, or lanes of several rows where those lie one behind the other. */
 #include "emit.h"
 
 #define SIZES "int32_t down, int32_t across,\n    int32_t x_row, int32_t x_down, int32_t x_across, int32_t w_down, int32_t w_across)\n"

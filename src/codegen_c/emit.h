@@ -279,7 +279,8 @@ void c_put_tap(tg_emit *e, const char *name, bool is_unsigned); /* the text of t
 /* ---- c_lanes.c ---- */
 void c_reserve_lanes(tg_emit *e);
 void c_put_lanes(tg_emit *e);                                   /* the functions */
-bool c_is_lane_loop(tg_emit *e, const tg_node *loop);           /* can be written with them */
+enum c_lane_loop { C_LANES_NONE, C_LANES_WIDE, C_LANES_NARROW };    /* narrow: with a loop of 8 inside, and 8 lanes at least */
+enum c_lane_loop c_is_lane_loop(tg_emit *e, const tg_node *loop);   /* can be written with them */
 void c_put_lane_store(tg_emit *e, const tg_node *loop);         /* its body */
 
 /* ---- c_stmt.c, c_func.c, c_const.c ---- */

@@ -3,9 +3,9 @@
  * Needs: types, channels last.  Keeps: every value; parameters and results of functions.
  *
  * Where input channels do not come in fours, a row of the window does the same: the channels of its columns lie one
- * behind the other, so to speak columns of one channel. The row is filled up to fours with weights of zero, and so are the
- * data where the last window would end behind them; all of that may add a 25th to the weights of the model, and what
- * would add more stays. Padding becomes nn.pad, one with a pad that stands before already. */
+ * behind the other, so to speak columns of one channel. The row is filled up to fours with weights of zero, and so
+ * are the data where the last window would end behind them; all of that may add a 25th to the weights of the model,
+ * and what would add more stays. Padding becomes nn.pad, one with a pad that stands before already. */
 #include "passes.h"
 #include "rebind.h"
 #include "ir/walk.h"

@@ -38,7 +38,7 @@ bool tg_pass_schedule_funcs(tg_ctx *cx, tg_module *m, const tg_options *opt);   
 bool tg_pass_lower_blocks(tg_ctx *cx, tg_module *m, const tg_options *opt);     /* blocks to loops */
 bool tg_pass_flatten(tg_ctx *cx, tg_module *m, const tg_options *opt);          /* n-d buffers to 1-d */
 bool tg_pass_simplify(tg_ctx *cx, tg_module *m, const tg_options *opt);         /* integer algebra with ranges, dead code */
-bool tg_pass_dot_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* loops of byte products to dot_tile */
+bool tg_pass_dot_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* loops of byte products to dot_tile, tap_tile */
 bool tg_pass_loops(tg_ctx *cx, tg_module *m, const tg_options *opt);            /* unit loops go, unrolled loops unroll */
 bool tg_pass_narrow(tg_ctx *cx, tg_module *m, const tg_options *opt);           /* int64 indices to int32 where ranges prove it */
 bool tg_pass_base_pointers(tg_ctx *cx, tg_module *m, const tg_options *opt);    /* what a loop keeps of its indices moves before it */

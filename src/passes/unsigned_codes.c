@@ -1,9 +1,12 @@
-/* unsigned_codes.c: where the machine multiplies unsigned bytes by signed ones, codes between operators become unsigned.
- * Needs: types, constants folded, quantised operators as the text has them.  Keeps: every value bit for bit; parameters and results.
+/* unsigned_codes.c: where the machine multiplies unsigned bytes by signed ones, codes between operators become
+ * unsigned.
+ * Needs: types, constants folded, quantised operators as the text has them.  Keeps: every value bit for bit;
+ * parameters and results.
  *
- * A code q of int8 with zero point z is q + 128 of uint8 with zero point z + 128: real numbers stay the same, and so do the integers
- * that sums of products give. A tensor changes when all that make and use it can be written for the other type; those that must
- * have one type (the operands of an addition and its result) change together or not at all. */
+ * A code q of int8 with zero point z is q + 128 of uint8 with zero point z + 128: real numbers stay the same, and so
+ * do the integers that sums of products give. A tensor changes when all that make and use it can be written for the
+ * other type; those that must have one type (the operands of an addition and its result) change together or not at
+ * all. */
 #include "passes.h"
 #include "rebind.h"
 

@@ -1,4 +1,5 @@
-/* test_unsigned_codes.c: which tensors become uint8 where the machine multiplies unsigned bytes, and that values stay. */
+/* test_unsigned_codes.c: which tensors become uint8 where the machine multiplies unsigned bytes, and that values
+ * stay. */
 #include "relay_model.h"
 
 #define MAIN(params) "#[version = \"0.0.5\"]\ndef @main(" params ") {\n"

@@ -199,6 +199,28 @@ def q_asymmetric(rng):
     t.write("q_asymmetric", {"x": x}, [e, f], [p.astype(np.uint8), h.astype(np.uint8)])
 
 
+def q_narrow(rng):
+    """Eight channels, of which two pixels fill a vector: a stride of two, depthwise with and without one, one zero point each."""
+    t, x = Text(), codes(rng, np.int8, 4, 9, 16, 3)
+    w1, b1, s1 = weights(rng, np.int8, 8, 3, 3, 3), bias(rng, 8), rng.uniform(0.001, 0.004, 8).astype(np.float32)
+    w2, b2, s2 = weights(rng, np.int8, 8, 1, 3, 3), bias(rng, 8), rng.uniform(0.001, 0.005, 8).astype(np.float32)
+    w3, s3 = weights(rng, np.int8, 8, 1, 3, 3), rng.uniform(0.001, 0.005, 8).astype(np.float32)
+    common = 'kernel_size=[3, 3], data_layout="NHWC", out_dtype="int32"'
+    a = t.let(f'qnn.conv2d(%x, {t.constant(w1.transpose(2, 3, 1, 0).copy())}, 9, 0, 0.5f, 0.1f, strides=[2, 2], padding=[0, 0, 1, 1], '
+              f'channels=8, kernel_layout="HWIO", {common})')
+    a = t.requantize(t.let(f"nn.bias_add({a}, {t.constant(b1)}, axis=3)"), s1, 0, 0.5, -128, np.int8, 3)
+    h = rescaled(conv2d(first(x).astype(np.int64), w1, 9, 0, (2, 2), (0, 0, 1, 1)) + b1[:, None, None], s1, 0, 0.5, -128, np.int8, 1)
+    b = t.let(f'qnn.conv2d({a}, {t.constant(w2.transpose(2, 3, 0, 1).copy())}, -128, 0, 0.5f, 0.1f, padding=[1, 1, 1, 1], groups=8, '
+              f'channels=8, kernel_layout="HWOI", {common})')
+    b = t.requantize(t.let(f"nn.bias_add({b}, {t.constant(b2)}, axis=3)"), s2, 0, 0.8, 3, np.int8, 3)
+    h = rescaled(conv2d(h, w2, -128, 0, pad=(1, 1, 1, 1), groups=8) + b2[:, None, None], s2, 0, 0.8, 3, np.int8, 1)
+    c = t.let(f'qnn.conv2d({b}, {t.constant(w3.transpose(2, 3, 0, 1).copy())}, 3, 0, 0.8f, 0.1f, strides=[1, 2], padding=[1, 1, 1, 1], '
+              f'groups=8, channels=8, kernel_layout="HWOI", {common})')
+    c = t.requantize(c, s3, 0, 0.8, 3, np.int8, 3)
+    h = rescaled(conv2d(h, w3, 3, 0, (1, 2), (1, 1, 1, 1), groups=8), s3, 0, 0.8, 3, np.int8, 1)
+    t.write("q_narrow", {"x": x}, [c], [last(h).astype(np.int8)])
+
+
 def q_wide(rng):
     """int16 codes, factors far above and below one, and what stays in 32 bits."""
     t, x = Text(), codes(rng, np.int16, 4, 5, 3, 6)
@@ -305,5 +327,5 @@ def softmax_of_codes(x, one):
 
 
 if __name__ == "__main__":
-    for make in (q_residual, q_asymmetric, q_wide, q_canonical, q_elementwise, q_edges):
+    for make in (q_residual, q_asymmetric, q_narrow, q_wide, q_canonical, q_elementwise, q_edges):
         make(np.random.default_rng(20262))
