@@ -88,8 +88,6 @@ typedef struct tg_relay {
     TG_VEC(const tg_func *) func;   /* finished definitions */
     TG_VEC(const tg_adt *) adt;
     tg_map adts, ctors, funcs;      /* interned name -> tg_adt, its tg_ctor, tg_func */
-    tg_map skipped;                 /* functions that cannot be read: TIR in the old form, or in metadata */
-    TG_VEC(const tg_node *) globals;    /* every use of a global, checked at the end */
     TG_VEC(tg_span) adt_uses;
     TG_VEC(const tg_type *) adt_used;
 

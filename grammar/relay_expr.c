@@ -153,7 +153,6 @@ const tg_value *tg_relay_take_attrs(tg_relay *p, uint32_t from)
 const tg_node *tg_relay_global(tg_relay *p, tg_relay_loc l, const tg_name *name)
 {
     const tg_node *n = tg_node_at(p->cx, tg_rglobal(p->cx, name, NULL), l.span);
-    TG_PUSH(p->cx, p->globals, n);
     return n;
 }
 

@@ -135,8 +135,17 @@ static bool is_taken(tg_relay *p, tg_span at, const tg_name *name)
     return true;
 }
 
+/* A kernel that was loaded before stands in for the function of its name. */
+static bool is_replaced(tg_relay *p, const tg_name *name)
+{
+    const tg_func *before = tg_module_find(p->m, name);
+    return before != NULL && before->kind == TG_FUNC_PRIM && !tg_name_is(name, "main") && tg_map_get(&p->funcs, TG_KEY(name)) == NULL;
+}
+
 static void add_fn(tg_relay *p, const tg_func *f)
 {
+    if (is_replaced(p, f->name))
+        return;
     if (is_taken(p, f->span, f->name))
         return;
     tg_map_put(p->cx, &p->funcs, TG_KEY(f->name), (void *)(uintptr_t)f);
@@ -156,7 +165,6 @@ void tg_relay_skip_fn(tg_relay *p, tg_relay_loc l, const tg_name *name)
         return;
     }
     tg_warning(p->cx, l.span, "TIR function @%s is skipped: it can only be read as TVMScript", name->text);
-    tg_map_put(p->cx, &p->skipped, TG_KEY(name), (void *)(uintptr_t)name);
 }
 
 /* ---- a bare expression: the function main of its free variables ---- */
@@ -240,17 +248,9 @@ void tg_relay_end_adt(tg_relay *p, tg_relay_loc l, const tg_name *name)
 
 /* ---- the module ---- */
 
+/* Functions may come with another file. */
 static void check_uses(tg_relay *p)
 {
-    for (size_t i = 0; i < p->globals.n; ++i) {
-        const tg_node *g = p->globals.at[i];
-        if (tg_map_get(&p->funcs, TG_KEY(g->u.name)) != NULL || tg_module_find(p->m, g->u.name) != NULL)
-            continue;
-        if (tg_map_get(&p->skipped, TG_KEY(g->u.name)) != NULL)
-            tg_relay_wrong(p, g->span, "@%s is a TIR function that was skipped", g->u.name->text);
-        else
-            tg_relay_wrong(p, g->span, "function @%s is not defined", g->u.name->text);
-    }
     for (size_t i = 0; i < p->adt_used.n; ++i) {
         const tg_type *t = p->adt_used.at[i];
         const tg_adt *adt = tg_map_get(&p->adts, TG_KEY(t->name));

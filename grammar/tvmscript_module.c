@@ -275,14 +275,19 @@ static const tg_func *function(tg_elab *e, const tg_syn *def, const tg_name *nam
 
 /* ---- modules ---- */
 
-typedef struct result { TG_VEC(const tg_func *) funcs; const tg_value *attrs; tg_map taken; } result;
+typedef struct result { const tg_module *into; TG_VEC(const tg_func *) funcs; const tg_value *attrs; tg_map taken, renamed; } result;
 
-/* Modules printed one after the other may all call their function main. */
+/* A kernel stands in for a function of that name that was loaded before; but modules printed one after the other may all call
+ * theirs main, and that is no reason to replace a model. */
 static const tg_name *free_name(tg_elab *e, result *r, const tg_name *name)
 {
     const tg_name *unique = name;
-    for (unsigned k = 1; tg_map_get(&r->taken, TG_KEY(unique)) != NULL; ++k)
-        unique = tg_internf(e->cx, "%s_%u", name->text, k);
+    const tg_func *model = tg_name_is(name, "main") ? tg_module_find(r->into, name) : NULL;
+    bool taken = model != NULL && model->kind == TG_FUNC_RELAY;
+    uintptr_t k = (uintptr_t)tg_map_get(&r->renamed, TG_KEY(name));     /* the last number that was tried */
+    for (; taken || tg_map_get(&r->taken, TG_KEY(unique)) != NULL; taken = false)
+        unique = tg_internf(e->cx, "%s_%u", name->text, (unsigned)++k);
+    tg_map_put(e->cx, &r->renamed, TG_KEY(name), (void *)k);
     tg_map_put(e->cx, &r->taken, TG_KEY(unique), (void *)(uintptr_t)unique);
     return unique;
 }
@@ -397,7 +402,7 @@ bool tg_script_elaborate(tg_script *p, tg_module *m)
 {
     tg_ctx *cx = p->cx;
     tg_elab *e = TG_NEW(cx, tg_elab);
-    result r = { 0 };
+    result r = { .into = m };
     e->cx = cx;
     e->p = p;
     e->words = tg_el_words(cx);

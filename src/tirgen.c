@@ -196,6 +196,8 @@ static bool set_option(tg_ctx *cx, void *arg)
         return set_switch(cx, s, &o->keep_layout);
     if (strcmp(s->name, "keep-schedule") == 0)
         return set_switch(cx, s, &o->keep_schedule);
+    if (strcmp(s->name, "parallel") == 0)
+        return set_switch(cx, s, &o->parallel);
     if (strcmp(s->name, "shape") == 0)
         return set_shape(cx, s, o);
     if (strcmp(s->name, "entry") == 0) {
@@ -339,7 +341,7 @@ static bool compile(tg_ctx *cx, void *arg)
         return false;
     }
     s->compiled = true;
-    if (!tg_bind_params(cx, s->module, s->options.entry, s->param_name.n, s->param_name.at, s->param_value.at, s->param_file.at))
+    if (!tg_verify_globals(cx, s->module) || !tg_bind_params(cx, s->module, s->options.entry, s->param_name.n, s->param_name.at, s->param_value.at, s->param_file.at))
         return false;
     tg_temp_reset(cx);
     bool good = tg_run_pipeline(cx, s->module, &s->options, c->last, after_pass, c);
@@ -379,7 +381,7 @@ static bool run_passes(tg_ctx *cx, void *arg)
 {
     tg_session *s = tg_session_of(cx);
     s->compiled = true;
-    bool good = tg_bind_params(cx, s->module, s->options.entry, s->param_name.n, s->param_name.at, s->param_value.at, s->param_file.at)
+    bool good = tg_verify_globals(cx, s->module) && tg_bind_params(cx, s->module, s->options.entry, s->param_name.n, s->param_name.at, s->param_value.at, s->param_file.at)
                 && run_list(cx, arg);
     tg_temp_reset(cx);
     return good;

@@ -157,6 +157,8 @@ static void put_kernels(tg_emit *e)
         c_describe(e, e->fn.at[i]);
         c_signature(e, e->fn.at[i]);
         tg_puts(e->to, ";\n");
+        if (tg_v_get_int(e->fn.at[i]->f->attrs, "calling_conv", 0) == 1)
+            e->need |= C_PACKED;
     }
 }
 

@@ -79,12 +79,10 @@ void c_reserve_helpers(tg_emit *e)
             for (size_t f = 0; f < (row[kind].by_from ? n : 1); ++f)
                 c_reserve(e, name_of(e, (enum c_helper)kind, all[t], all[f]));
     c_reserve_lanes(e);
-    static const char *const dot[] = { "dot_tile_int8_block", "dot_tile_int8_rows", "dot_tile_int8_lanes", "dot_tile_uint8_lanes",
-                                       "dot_tile_uint8_block", "dot_tile_uint8_rows", "tap_tile_int8_mix", "tap_tile_int8_weights",
-                                       "tap_tile_int8_strips", "tap_tile_int8_rest", "tap_tile_uint8_mix", "tap_tile_uint8_weights",
-                                       "tap_tile_uint8_strips", "tap_tile_uint8_rest" };
-    for (size_t i = 0; i < TG_COUNT(dot); ++i)
-        c_reserve(e, dot[i]);
+    static const char *const part[] = { "dot_tile_%s_block", "dot_tile_%s_rows", "dot_tile_%s_lanes", "tap_tile_%s_mix", "tap_tile_%s_unmix",
+                                        "tap_tile_%s_weights", "tap_tile_%s_strips", "tap_tile_%s_rest" };
+    for (size_t i = 0; i < 2 * TG_COUNT(part); ++i)
+        c_reserve(e, tg_format(e->cx, part[i / 2], i % 2 == 0 ? "int8" : "uint8"));
 }
 
 /* ---- their texts ---- */

@@ -22,23 +22,24 @@ static const struct machine_row {
     [NEON] = { "defined(__aarch64__) && defined(__ARM_NEON)", "int32x4_t", 4 },
 };
 
-/* Each line of a body is a statement. NULL: the machine has none of it. */
+/* Each line of a body is a statement. NULL: the machine has none of it. With a mask of all lanes where g++ 12 warns of
+ * the form without. */
 static const struct function_row {
     const char *head, *body[NMACHINES];
 } functions[] = {
     { "int32_lanes lanes_of(int32_t x)",
       { "return _mm512_set1_epi32(x);", "return _mm256_set1_epi32(x);", "return vdupq_n_s32(x);" } },
     { "int32_lanes lanes_load_int8(const int8_t *at)",
-      { "return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\nreturn vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(four))));" } },
     { "int32_lanes lanes_load_uint8(const uint8_t *at)",
-      { "return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128((const __m128i *)(const void *)at));",
         "return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));",
         "uint32_t four;\nmemcpy(&four, at, 4);\n"
         "return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(four)))));" } },
     { "int32_lanes lanes_load_int16(const int16_t *at)",
-      { "return _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)at));",
+      { "return _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256((const __m256i *)(const void *)at));",
         "return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)at));", "return vmovl_s16(vld1_s16(at));" } },
     { "int32_lanes lanes_load_int32(const int32_t *at)",
       { "return _mm512_loadu_si512(at);", "return _mm256_loadu_si256((const __m256i *)(const void *)at);",
@@ -46,20 +47,20 @@ static const struct function_row {
     { "__m128i lanes_as_int16(int32_lanes a)",
       { NULL, "return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));", NULL } },
     { "void lanes_store_int8(int8_t *to, int32_lanes a)",
-      { "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtsepi32_epi8(a));",
+      { "_mm_storeu_si128((__m128i *)(void *)to, _mm512_maskz_cvtsepi32_epi8(0xffff, a));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packs_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_s8(vqmovn_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
     { "void lanes_store_uint8(uint8_t *to, int32_lanes a)",
-      { "const int32_lanes positive = _mm512_max_epi32(a, _mm512_setzero_si512());\n"
-        "_mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtusepi32_epi8(positive));",
+      { "const int32_lanes positive = _mm512_maskz_max_epi32(0xffff, a, _mm512_setzero_si512());\n"
+        "_mm_storeu_si128((__m128i *)(void *)to, _mm512_maskz_cvtusepi32_epi8(0xffff, positive));",
         "_mm_storel_epi64((__m128i *)(void *)to, _mm_packus_epi16(lanes_as_int16(a), _mm_setzero_si128()));",
         "const int16x4_t half = vqmovn_s32(a);\n"
         "const uint32_t four = vget_lane_u32(vreinterpret_u32_u8(vqmovun_s16(vcombine_s16(half, half))), 0);\n"
         "memcpy(to, &four, 4);" } },
     { "void lanes_store_int16(int16_t *to, int32_lanes a)",
-      { "_mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtsepi32_epi16(a));",
+      { "_mm256_storeu_si256((__m256i *)(void *)to, _mm512_maskz_cvtsepi32_epi16(0xffff, a));",
         "_mm_storeu_si128((__m128i *)(void *)to, lanes_as_int16(a));", "vst1_s16(to, vqmovn_s32(a));" } },
     { "void lanes_store_int32(int32_t *to, int32_lanes a)",
       { "_mm512_storeu_si512(to, a);", "_mm256_storeu_si256((__m256i *)(void *)to, a);", "vst1q_s32(to, a);" } },
@@ -70,17 +71,18 @@ static const struct function_row {
     { "int32_lanes lanes_mul(int32_lanes a, int32_lanes b)",
       { "return _mm512_mullo_epi32(a, b);", "return _mm256_mullo_epi32(a, b);", "return vmulq_s32(a, b);" } },
     { "int32_lanes lanes_min(int32_lanes a, int32_lanes b)",
-      { "return _mm512_min_epi32(a, b);", "return _mm256_min_epi32(a, b);", "return vminq_s32(a, b);" } },
+      { "return _mm512_maskz_min_epi32(0xffff, a, b);", "return _mm256_min_epi32(a, b);", "return vminq_s32(a, b);" } },
     { "int32_lanes lanes_max(int32_lanes a, int32_lanes b)",
-      { "return _mm512_max_epi32(a, b);", "return _mm256_max_epi32(a, b);", "return vmaxq_s32(a, b);" } },
+      { "return _mm512_maskz_max_epi32(0xffff, a, b);", "return _mm256_max_epi32(a, b);", "return vmaxq_s32(a, b);" } },
     { "int32_lanes lanes_and(int32_lanes a, int32_lanes b)",
       { "return _mm512_and_si512(a, b);", "return _mm256_and_si256(a, b);", "return vandq_s32(a, b);" } },
     { "int32_lanes lanes_shift_right(int32_lanes a, int32_lanes by)",
-      { "return _mm512_srav_epi32(a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
+      { "return _mm512_maskz_srav_epi32(0xffff, a, by);", "return _mm256_srav_epi32(a, by);", "return vshlq_s32(a, vnegq_s32(by));" } },
     { "int32_lanes lanes_mul_high(int32_lanes a, int32_lanes b)",
-      { "const int32_lanes even = _mm512_mul_epi32(a, b);\n"
-        "const int32_lanes odd = _mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));\n"
-        "return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);",
+      { "const int32_lanes even = _mm512_maskz_mul_epi32(0xff, a, b);\n"
+        "const int32_lanes a_odd = _mm512_maskz_srli_epi64(0xff, a, 32), b_odd = _mm512_maskz_srli_epi64(0xff, b, 32);\n"
+        "const int32_lanes odd = _mm512_maskz_mul_epi32(0xff, a_odd, b_odd);\n"
+        "return _mm512_mask_blend_epi32(0xaaaa, _mm512_maskz_srli_epi64(0xff, even, 32), odd);",
         "const int32_lanes even = _mm256_mul_epi32(a, b);\n"
         "const int32_lanes odd = _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));\n"
         "return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);",
@@ -132,6 +134,7 @@ typedef struct lane_loop {
     const tg_var *var;
     unsigned budget;            /* nodes that may still be looked at */
     bool high;                  /* a MUL_HIGH is among them */
+    tg_map held;                /* node id + 1 -> name of the variable that holds it */
 } lane_loop;
 
 static bool mentions(lane_loop *l, const tg_node *n)
@@ -218,7 +221,7 @@ static enum form form_of(lane_loop *l, const tg_node *n, const tg_node *kid[2])
 /* Counts are in range where the text says so, so lanes may take them as they are. */
 static bool has_lanes(lane_loop *l, const tg_node *n)
 {
-    const tg_node *todo[32], *kid[2];
+    const tg_node *todo[16], *kid[2];           /* put_operations() has room for three times as many */
     size_t count = 1;
     todo[0] = n;
     while (count > 0) {
@@ -247,7 +250,7 @@ static const tg_node *stored(lane_loop *l, const tg_node *store)
 
 bool c_is_lane_loop(tg_emit *e, const tg_node *n)
 {
-    lane_loop l = { e, n->u.loop->var, 400, false };
+    lane_loop l = { .e = e, .var = n->u.loop->var, .budget = 400 };
     const tg_node *s = n->kid[2];
     if (!tg_is_int_const(n->kid[0], 0) || n->kid[1]->kind != TG_INT || n->kid[1]->u.i % MOST_LANES != 0 || n->kid[1]->u.i == 0 ||
         s->kind != TG_STORE || !is_next(&l, s, 1, s->nkids) || c_reads_itself(e, s))
@@ -258,39 +261,72 @@ bool c_is_lane_loop(tg_emit *e, const tg_node *n)
 
 /* ---- the loop ---- */
 
-static const char *element_name(DLDataType d)
-{
-    return c_short_name(d);
-}
-
 static void pointer(tg_emit *e, const tg_buffer *b, const tg_node *at, bool constant)
 {
     const tg_node *load = tg_load(e->cx, b, 1, &at);
     c_pointer(e, tg_call(e->cx, "address_of", tg_ptr(e->cx, b->dtype, NULL), 1, &load), b->dtype, constant, C_TERNARY);
 }
 
-static void put_value(lane_loop *l, const tg_node *n)
+/* A value as it is written where it is used: a load, the same in every lane, or the variable that holds it. */
+static void put_operand(lane_loop *l, const tg_node *n)
 {
-    static const char *const name[] = { [ADD] = "add", [SUB] = "sub", [MUL] = "mul", [MIN] = "min", [MAX] = "max", [AND] = "and",
-                                        [SHIFT_RIGHT] = "shift_right", [MUL_HIGH] = "mul_high" };
     tg_emit *e = l->e;
     const tg_node *kid[2], *load = without_cast(n);
-    if (!c_enter(e, n)) return;
-    enum form f = form_of(l, n, kid);
-    if (f == SAME) {
-        tg_puts(e->to, "lanes_of(");
-        c_expr(e, n->kind == TG_INT ? tg_int(e->cx, TG_INT32, n->u.i) : n, C_TERNARY);
-    } else if (f == LOAD_NEXT) {
-        tg_printf(e->to, "lanes_load_%s(", element_name(load->u.buf->dtype));
+    const char *held = tg_map_get(&l->held, (uint64_t)n->id + 1);
+    if (held != NULL) {
+        tg_puts(e->to, held);
+        return;
+    }
+    if (form_of(l, n, kid) == LOAD_NEXT) {
+        tg_printf(e->to, "lanes_load_%s(", c_short_name(load->u.buf->dtype));
         pointer(e, load->u.buf, load->kid[0], true);
     } else {
-        tg_printf(e->to, "lanes_%s(", name[f]);
-        put_value(l, kid[0]);
-        c_comma(e);
-        put_value(l, kid[1]);
+        tg_puts(e->to, "lanes_of(");
+        c_expr(e, n->kind == TG_INT ? tg_int(e->cx, TG_INT32, n->u.i) : n, C_TERNARY);
     }
     tg_putc(e->to, ')');
-    c_leave(e);
+}
+
+/* One operation a line, its result in a variable of its own. */
+static void put_operation(lane_loop *l, const tg_node *n)
+{
+    static const struct { const char *function, *result; } text[] = {
+        [ADD] = { "add", "sum" },     [SUB] = { "sub", "difference" }, [MUL] = { "mul", "product" },
+        [MIN] = { "min", "least" },   [MAX] = { "max", "most" },       [AND] = { "and", "bits" },
+        [MUL_HIGH] = { "mul_high", "high" },                           [SHIFT_RIGHT] = { "shift_right", "shifted" },
+    };
+    tg_emit *e = l->e;
+    const tg_node *kid[2];
+    enum form f = form_of(l, n, kid);
+    const char *name = c_local(e, text[f].result, strlen(text[f].result), "lanes")->text;
+    c_line(e);
+    tg_printf(e->to, "const int32_lanes %s = lanes_%s(", name, text[f].function);
+    put_operand(l, kid[0]);
+    c_comma(e);
+    put_operand(l, kid[1]);
+    tg_puts(e->to, ");\n");
+    tg_map_put(e->cx, &l->held, (uint64_t)n->id + 1, (void *)(uintptr_t)name);
+}
+
+/* The operations that @p n needs, and itself, each after those it uses. */
+static void put_operations(lane_loop *l, const tg_node *n)
+{
+    struct open { const tg_node *n; bool ready; } todo[64], at;
+    size_t count = 1;
+    todo[0] = (struct open){ n, false };
+    while (count > 0 && !l->e->failed) {
+        const tg_node *kid[2];
+        at = todo[--count];
+        if (form_of(l, at.n, kid) < ADD || tg_map_get(&l->held, (uint64_t)at.n->id + 1) != NULL) continue;
+        if (at.ready) {
+            put_operation(l, at.n);
+            continue;
+        }
+        TG_CHECK(l->e->cx, count + 3 <= TG_COUNT(todo), at.n);
+        todo[count++] = (struct open){ at.n, true };
+        todo[count++] = (struct open){ kid[1], false };
+        todo[count++] = (struct open){ kid[0], false };
+    }
 }
 
 /* What the store itself cuts off need not be cut off before. */
@@ -304,13 +340,13 @@ static const tg_node *uncut(const tg_node *v, DLDataType d)
 
 void c_put_lane_store(tg_emit *e, const tg_node *loop)
 {
-    lane_loop l = { e, loop->u.loop->var, 400, false };
-    const tg_node *s = loop->kid[2];
-    DLDataType d = s->u.buf->dtype;
+    lane_loop l = { .e = e, .var = loop->u.loop->var, .budget = 4000 };
+    const tg_node *s = loop->kid[2], *v = uncut(stored(&l, s), s->u.buf->dtype);
+    put_operations(&l, v);
     c_line(e);
-    tg_printf(e->to, "lanes_store_%s(", element_name(d));
+    tg_printf(e->to, "lanes_store_%s(", c_short_name(s->u.buf->dtype));
     pointer(e, s->u.buf, s->kid[1], false);
     c_comma(e);
-    put_value(&l, uncut(stored(&l, s), d));
+    put_operand(&l, v);
     tg_puts(e->to, ");\n");
 }

@@ -439,6 +439,8 @@ static const tg_node *loop_end(tg_emit *e, const tg_node *min, const tg_node *ex
         return extent;
     if (min->kind == TG_INT && extent->kind == TG_INT)
         return tg_int(e->cx, tg_dtype_of(min), min->u.i + extent->u.i);
+    if (extent->kind == TG_SUB && tg_node_equal(e->cx, extent->kid[1], min))
+        return extent->kid[0];
     return tg_bin(e->cx, TG_ADD, min, extent);
 }
 
@@ -654,12 +656,24 @@ static void evaluate(tg_emit *e, const tg_node *n)
     }
 }
 
+/* What is true when @p c is not, if that is one comparison or shorter than @p c; else NULL. */
+static const tg_node *opposite(tg_emit *e, const tg_node *c)
+{
+    static const enum tg_kind turned[] = { [TG_EQ - TG_EQ] = TG_NE, [TG_NE - TG_EQ] = TG_EQ, [TG_LT - TG_EQ] = TG_GE,
+                                           [TG_LE - TG_EQ] = TG_GT, [TG_GT - TG_EQ] = TG_LE, [TG_GE - TG_EQ] = TG_LT };
+    if (c->kind == TG_NOT)
+        return c->kid[0];
+    bool whole = c->kind >= TG_EQ && c->kind <= TG_GE && !tg_is_float(tg_dtype_of(c->kid[0]));     /* neither holds for a NaN */
+    return whole ? tg_bin(e->cx, turned[c->kind - TG_EQ], c->kid[0], c->kid[1]) : NULL;
+}
+
 static void assertion(tg_emit *e, const tg_node *n)
 {
+    const tg_node *fails = opposite(e, n->kid[0]);
     e->need |= C_CHECK;
     c_line(e);
-    tg_puts(e->to, "if (!(");
-    c_condition(e, n->kid[0]);
+    tg_puts(e->to, fails != NULL ? "if (TIRGEN_CHECKS && (" : "if (TIRGEN_CHECKS && !(");
+    c_condition(e, fails != NULL ? fails : n->kid[0]);
     tg_puts(e->to, ")) {\n");
     tg_indent(e->to, e->level + 1);
     tg_puts(e->to, "TIRGEN_CHECK_FAILED(");

@@ -50,8 +50,10 @@ static void put_macros(tg_emit *e)
                        "#ifndef TIRGEN_CONST_SECTION\n#define TIRGEN_CONST_SECTION\n#endif\n");
     }
     if ((e->need & C_CHECK) != 0)
-        tg_puts(e->to, "\n/* Called with a text when an assertion of the source fails; the function then returns. */\n"
-                       "#ifndef TIRGEN_CHECK_FAILED\n#define TIRGEN_CHECK_FAILED(message) ((void)0)\n#endif\n");
+        tg_printf(e->to, "\n/* Called with a text when a check fails; the function then returns. -DTIRGEN_NO_CHECKS leaves the checks out. */\n"
+                         "#ifndef TIRGEN_CHECK_FAILED\n#define TIRGEN_CHECK_FAILED(message) %s\n#endif\n"
+                         "#ifdef TIRGEN_NO_CHECKS\n#define TIRGEN_CHECKS 0\n#else\n#define TIRGEN_CHECKS 1\n#endif\n",
+                  (e->need & C_PACKED) != 0 ? "TVMAPISetLastError(message)" : "((void)0)");
 }
 
 static void put_extern(tg_emit *e, const c_extern *x)
@@ -113,6 +115,9 @@ static void name_globals(tg_emit *e)
         c_fn *fn = e->fn.at[i];
         if (!fn->is_public)
             fn->name = c_global(e, fn->f->name->text, fn->f->name->len, "function");
+        static const char *const of_task[] = { "_args", "_part", "_range" };
+        for (size_t k = 0; k < TG_COUNT(of_task) && tg_v_get_int(fn->f->attrs, TG_TASK, 0) != 0; ++k)
+            c_reserve(e, tg_format(e->cx, "%s%s", fn->name->text, of_task[k]));
     }
     c_collect_tables(e);
     c_pools_name(e);
@@ -147,7 +152,10 @@ static bool print_functions(tg_emit *e, tg_text *text)
     e->to = text;
     for (size_t i = 0; i < e->fn.n && !e->failed; ++i) {
         tg_putc(text, '\n');
-        c_function(e, e->fn.at[i]);
+        if (tg_v_get_int(e->fn.at[i]->f->attrs, TG_TASK, 0) != 0)
+            c_put_task(e, e->fn.at[i]);
+        else
+            c_function(e, e->fn.at[i]);
     }
     if (e->model.main != NULL && !e->failed)
         c_put_entry(e);

@@ -286,6 +286,11 @@ void c_line(tg_emit *e);                                        /* begins a line
 void c_body(tg_emit *e, const tg_node *n);                      /* statements at the current level, without braces */
 void c_function(tg_emit *e, c_fn *fn);
 void c_signature(tg_emit *e, const c_fn *fn);                   /* without the final ; or { */
+void c_name_params(tg_emit *e, const c_fn *fn);                 /* in the scope that is open */
+void c_put_signature(tg_emit *e, const c_fn *fn);               /* of named parameters */
+/* "const float *restrict x"; promise: with restrict where the function makes that promise. */
+const char *c_param_text(tg_emit *e, const c_fn *fn, uint32_t i, bool promise);
+void c_put_task(tg_emit *e, c_fn *fn);                          /* c_task.c */
 void c_describe(tg_emit *e, const c_fn *fn);                    /* the comment above a function */
 void c_collect_tables(tg_emit *e);                              /* and names them */
 void c_needs_of_tables(tg_emit *e);

@@ -536,6 +536,12 @@ static void put_definitions(printer *p, const tg_module *m)
     for (size_t i = 0; i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
         put(p, i > 0 || m->adts.n > 0 ? "\n" : "");
+        if (f->kind == TG_FUNC_PRIM) {
+            put(p, "/* @");
+            put(p, f->name->text);
+            put(p, " is a kernel: TVMScript, a text of its own */\n");
+            continue;
+        }
         put(p, "def @");
         put(p, f->name->text);
         begin_fn(p, f, 0);

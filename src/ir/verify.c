@@ -1,5 +1,6 @@
 /* verify.c: the rules that hold between passes. One walk a function, with the variables in scope marked by id. */
 #include "verify.h"
+#include "walk.h"
 #include "diag.h"
 #include "vec.h"
 
@@ -180,7 +181,8 @@ static void check_relay(verifying *v, const tg_node *n)
         for (uint32_t i = 0; i < n->nkids; ++i)
             if (!tg_is_atom(n->kid[i]))
                 broken(v, n->span, "operand %u of a %s is not an atom", i, tg_kind_info[n->kind].text + 1);
-    if (n->kind == TG_RCALL && n->u.call->op == NULL && n->kid[0]->kind == TG_RGLOBAL && tg_module_find(v->m, n->kid[0]->u.name) == NULL)
+    bool calls_global = n->kind == TG_RCALL && n->u.call->op == NULL && n->kid[0]->kind == TG_RGLOBAL;
+    if (calls_global && !v->from_text && tg_module_find(v->m, n->kid[0]->u.name) == NULL) /* another text may define it */
         broken(v, n->span, "@%s is not defined", n->kid[0]->u.name->text);
 }
 
@@ -263,4 +265,28 @@ bool tg_verify_module(tg_ctx *cx, const tg_module *m, bool from_text)
         good = good && v.good;
     }
     return good;
+}
+
+typedef struct globals { const tg_module *m; TG_VEC(const tg_node *) body; } globals;      /* functions inside of others wait */
+
+static bool check_global(tg_ctx *cx, const tg_node *n, void *user)
+{
+    globals *g = user;
+    if (n->kind == TG_RGLOBAL && tg_module_find(g->m, n->u.name) == NULL)
+        tg_error(cx, n->span, "function @%s is not defined", n->u.name->text);
+    if (n->kind == TG_RFN)
+        TG_PUSH(cx, g->body, n->u.func->body);
+    return true;
+}
+
+bool tg_verify_globals(tg_ctx *cx, const tg_module *m)
+{
+    uint32_t before = cx->nerrors;
+    globals g = { .m = m };
+    for (size_t i = 0; i < m->funcs.n; ++i)
+        if (m->funcs.at[i]->kind == TG_FUNC_RELAY)
+            TG_PUSH(cx, g.body, m->funcs.at[i]->body);
+    for (size_t i = 0; i < g.body.n; ++i)
+        tg_visit(cx, g.body.at[i], check_global, &g);
+    return cx->nerrors == before;
 }

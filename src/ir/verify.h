@@ -7,5 +7,7 @@
 #include "module.h"
 
 bool tg_verify_module(tg_ctx *cx, const tg_module *m, bool from_text);
+/* When all texts are loaded: every global that a Relay function mentions is defined. An error at each that is not. */
+bool tg_verify_globals(tg_ctx *cx, const tg_module *m);
 
 #endif

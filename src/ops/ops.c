@@ -214,7 +214,6 @@ static const char *why_not(const char *name)
         { "nn.internal.sparse_dense_padded", "it is a form for graphics processors" },
         { "auto_scheduler_layout_transform", "it is a rewrite for one target that tuned modules contain" },
         { "meta_schedule_layout_transform", "it is a rewrite for one target that tuned modules contain" },
-        { "call_lowered", "it calls functions that another compiler lowered" },
         { "relay.op.annotation.simulated_quantize", "it belongs to calibration; quantize the module first" },
         { "qnn.simulated_", "it belongs to calibration; quantize the module first" },
         { "hardswish", "TVM knows the name and gives it no meaning; clip and multiply say the same" },

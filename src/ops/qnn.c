@@ -121,16 +121,18 @@ tg_expr tg_qnn_scale(tg_ctx *cx, tg_expr x, tg_expr multiplier, tg_expr shift, i
         if (!tg_is_int_const(count, 0)) high = tg_call2(cx, "shift_right", high, count);
         return tg_call2(cx, "shift_right", tg_add(cx, high, one), one);
     }
+    /* One less below zero for halves that go down there: taken off before the last bit of 2^r goes, so that without a
+     * shift there is nothing to round. */
     tg_expr r = tg_addi(cx, tg_to(cx, TG_INT64, shift), base), half;
     if (known) {
         half = tg_int(cx, TG_INT64, r->u.i > 0 ? (int64_t)1 << (r->u.i - 1) : 0);
+        if (away && r->u.i > 0) half = tg_add(cx, half, tg_call2(cx, "shift_right", v, tg_int(cx, TG_INT64, 63)));
     } else {
         r = tg_call2(cx, "bitwise_and", r, tg_int(cx, TG_INT64, 63));
         half = tg_call2(cx, "shift_left", tg_int(cx, TG_INT64, 1), r);
+        if (away) half = tg_add(cx, half, tg_call2(cx, "shift_right", v, tg_int(cx, TG_INT64, 63)));
         half = tg_call2(cx, "shift_right", half, tg_int(cx, TG_INT64, 1));
     }
-    if (away) /* one less below zero: halves go down there */
-        half = tg_add(cx, half, tg_call2(cx, "shift_right", v, tg_int(cx, TG_INT64, 63)));
     v = tg_add(cx, v, half);
     if (!tg_is_int_const(r, 0)) v = tg_call2(cx, "shift_right", v, r);
     return tg_to(cx, TG_INT32, v);

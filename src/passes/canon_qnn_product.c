@@ -165,7 +165,8 @@ const tg_node *tg_canon_product(tg_rebind *r, const tg_node *call)
         !has_code(call->kid[0]->type, zx))
         return unscaled(r, call);
     if (zx != 0 && (sum = correction(r, call, &failed)) == NULL) return failed ? NULL : unscaled(r, call);
-    const tg_node *data = zx != 0 ? padded(r, call, zx) : call->kid[0];
+    /* Padding by itself: then the data is gone before the result comes. */
+    const tg_node *data = padded(r, call, zx);
     if (data == NULL) return NULL;
     bool plain = tg_canon_value(call->kid[3], &zw) && zw == 0;
     if (!plain) {
@@ -173,7 +174,7 @@ const tg_node *tg_canon_product(tg_rebind *r, const tg_node *call)
         plain = now != NULL;
         weight = plain ? now : weight;
     }
-    const tg_value *attrs = zx != 0 ? without_padding(r, call, true) : call->u.call->attrs;
+    const tg_value *attrs = data != call->kid[0] ? without_padding(r, call, true) : call->u.call->attrs;
     const tg_node *arg[6] = { data, weight, tg_canon_int(r, 0), call->kid[3], scale_one(r), scale_one(r) };
     attrs = tg_v_with(r->cx, attrs, "out_dtype", tg_v_strz(r->cx, "int32"));
     const tg_node *y = tg_rebind_call(r, plain ? plain_name(call) : call->u.call->op->text, attrs, plain ? 2 : 6, arg);

@@ -5,6 +5,7 @@
  * A group grows along the binding order. A call joins the group of one of its operands when that operand is used nowhere else,
  * so nothing outside a group ever depends on its inside and a group can run where its last member stood. */
 #include "passes.h"
+#include "prim_call.h"
 #include "tail_loops.h"
 #include "ops/ops.h"
 #include "ir/text.h"
@@ -27,13 +28,19 @@ typedef struct binding {
     TG_VEC(uint32_t) member;        /* of the group, kept at its last member */
 } binding;
 
+/* Of the whole module. */
+typedef struct sharing {
+    tg_map by_hash;                 /* hash of a fused function -> the first of that hash */
+    tg_map named;                   /* names of fused functions */
+} sharing;
+
 typedef struct fusing {
     tg_ctx *cx;
     tg_module *m;
     binding *at;
     uint32_t n;
     tg_map index;                   /* var id + 1 -> binding index + 1 */
-    tg_map *by_hash;                /* hash of a fused function -> the first of that hash; of the whole module */
+    sharing *shared;
     TG_VEC(const tg_node *) out;    /* the new block's bindings */
 } fusing;
 
@@ -233,7 +240,14 @@ static const tg_name *group_name(fusing *f, const binding *last)
     const char *name = tg_text_z(&t);
     if (strlen(name) > 80)
         name = tg_format(f->cx, "%.72s_%08x", name, (unsigned)tg_hash(name, strlen(name), 0));
-    return tg_module_unique(f->m, name);
+    const tg_name *unique = tg_intern_z(f->cx, name);
+    for (unsigned k = 1;; ++k) {
+        const tg_func *known = tg_module_find(f->m, unique);
+        if (tg_map_get(&f->shared->named, TG_KEY(unique)) == NULL && (known == NULL || known->kind == TG_FUNC_PRIM)) break;
+        unique = tg_internf(f->cx, "%s_%u", name, k);
+    }
+    tg_map_put(f->cx, &f->shared->named, TG_KEY(unique), f->shared);
+    return unique;
 }
 
 static bool is_reshape(const tg_name *op)
@@ -254,17 +268,41 @@ static const tg_value *group_attrs(fusing *f, const binding *last)
     return tg_v_with(f->cx, attrs, "relay.reshape_only", tg_v_int(f->cx, 1));
 }
 
+static const tg_type *type_of(tg_ctx *cx, const tg_func *fn)
+{
+    const tg_type **param = TG_ARRAY(cx, const tg_type *, fn->nparams);
+    for (uint32_t i = 0; i < fn->nparams; ++i)
+        param[i] = fn->param[i]->type;
+    return tg_func_type(cx, fn->nparams, param, fn->ret);
+}
+
+/* A kernel of that name, given with the model, stands in for the fused function. */
+static bool is_replaced(fusing *f, const tg_func *fn)
+{
+    const tg_func *kernel = tg_module_find(f->m, fn->name);
+    if (kernel == NULL)
+        return false;
+    const tg_type *is = tg_prim_type(f->cx, f->m, kernel), *should = type_of(f->cx, fn);
+    if (is != should) {
+        tg_error(f->cx, kernel->span, "%s stands in for the fused function of its name, but does not have its type", kernel->name->text);
+        tg_note(f->cx, kernel->span, "it is %s", is == NULL ? "no function from tensors to tensors that it writes" : tg_type_text(f->cx, is));
+        tg_note(f->cx, fn->span, "the fused function is %s", tg_type_text(f->cx, should));
+    }
+    return true;
+}
+
 /* An equal function that stands already, or @p fn added to the module. */
 static const tg_func *share(fusing *f, tg_func *fn, const binding *last)
 {
     uint64_t h = tg_func_hash(f->cx, fn);
-    const tg_func *known = tg_map_get(f->by_hash, h | 1);
+    const tg_func *known = tg_map_get(&f->shared->by_hash, h | 1);
     if (known != NULL && tg_func_equal(f->cx, known, fn, NULL))
         return known;
     fn->name = group_name(f, last);
-    tg_module_add(f->m, fn);
+    if (!is_replaced(f, fn))
+        tg_module_add(f->m, fn);
     if (known == NULL)
-        tg_map_put(f->cx, f->by_hash, h | 1, fn);
+        tg_map_put(f->cx, &f->shared->by_hash, h | 1, fn);
     return fn;
 }
 
@@ -289,23 +327,20 @@ static const tg_node *emit_group(fusing *f, const binding *last)
     fn->attrs = group_attrs(f, last);
     fn->body = tg_rblock(cx, (uint32_t)k.bind.n, k.bind.at, tg_map_get(&k.inside, (uint64_t)last->var->id + 1));
     const tg_func *callee = share(f, fn, last);
-    const tg_type **types = TG_ARRAY(cx, const tg_type *, fn->nparams);
-    for (uint32_t i = 0; i < fn->nparams; ++i)
-        types[i] = fn->param[i]->type;
-    const tg_node *global = tg_rglobal(cx, callee->name, tg_func_type(cx, fn->nparams, types, fn->ret));
+    const tg_node *global = tg_rglobal(cx, callee->name, type_of(cx, fn));
     const tg_node *call = tg_rapply(cx, global, fn->span, (uint32_t)k.arg.n, k.arg.at);
     return tg_node_with_type(cx, call, fn->ret);
 }
 
 /* ---- blocks ---- */
 
-static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, tg_map *by_hash);
+static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, sharing *shared);
 
 static const tg_node *fuse_value(fusing *f, const tg_node *v)
 {
     if (v->kind != TG_RIF)
         return v;
-    const tg_node *kid[3] = { v->kid[0], fuse_block(f->cx, f->m, v->kid[1], f->by_hash), fuse_block(f->cx, f->m, v->kid[2], f->by_hash) };
+    const tg_node *kid[3] = { v->kid[0], fuse_block(f->cx, f->m, v->kid[1], f->shared), fuse_block(f->cx, f->m, v->kid[2], f->shared) };
     return kid[1] == NULL || kid[2] == NULL ? NULL : tg_node_with(f->cx, v, 3, kid);
 }
 
@@ -387,9 +422,9 @@ static bool read_block(fusing *f, const tg_node *block)
     return true;
 }
 
-static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, tg_map *by_hash)
+static const tg_node *fuse_block(tg_ctx *cx, tg_module *m, const tg_node *block, sharing *shared)
 {
-    fusing f = { .cx = cx, .m = m, .by_hash = by_hash };
+    fusing f = { .cx = cx, .m = m, .shared = shared };
     if (!read_block(&f, block))
         return NULL;
     for (uint32_t i = 0; i < f.n; ++i)
@@ -414,17 +449,18 @@ bool tg_pass_fuse_ops(tg_ctx *cx, tg_module *m, const tg_options *opt)
         tg_error(cx, TG_NOWHERE, "the module has no function @%s to compile", opt->entry);
         return false;
     }
-    tg_map by_hash = { 0 };
+    sharing shared = { { 0 }, { 0 } };
+    uint32_t errors = cx->nerrors;
     for (size_t i = 0, n = m->funcs.n; i < n; ++i) {
         const tg_func *f = m->funcs.at[i];
         if (f != entry && (f->kind != TG_FUNC_RELAY || tg_v_get_int(f->attrs, TG_TAIL_LOOP, 0) != 1))
             continue;
-        const tg_node *body = fuse_block(cx, m, f->body, &by_hash);
+        const tg_node *body = fuse_block(cx, m, f->body, &shared);
         if (body == NULL)
             return false;
         tg_func *g = tg_func_copy(cx, f);
         g->body = body;
         tg_module_set(m, g);
     }
-    return true;
+    return cx->nerrors == errors;
 }

@@ -4,6 +4,7 @@
  * Blocks are typed binding by binding. What nests (branches, arms, functions as values, functions of the module whose type a call
  * needs first) waits on a stack of frames, so no text makes the C stack grow. After an error the rest of that function is left. */
 #include "infer.h"
+#include "prim_call.h"
 #include "passes.h"
 #include "shape_value.h"
 #include "unify.h"
@@ -122,14 +123,29 @@ static enum tg_infer_step push_function(tg_infer *t, tg_infer_fn *fn, const tg_n
     return TG_STEP_PUSHED;
 }
 
+/* A PrimFunc that the graph calls. */
+static tg_infer_fn *add_prim(tg_infer *t, const tg_node *g)
+{
+    const tg_func *f = tg_module_find(t->m, g->u.name);
+    const tg_type *type = f != NULL && f->kind == TG_FUNC_PRIM ? tg_prim_type(t->cx, t->m, f) : NULL;
+    if (type == NULL) {
+        tg_error(t->cx, g->span, f == NULL ? "@%s is not a function of this module"
+                                           : "@%s cannot be called from the graph: it takes something else than tensors of constant shape, inputs "
+                                             "first, then those that it writes", g->u.name->text);
+        return NULL;
+    }
+    tg_infer_fn *fn = TG_NEW(t->cx, tg_infer_fn);
+    *fn = (tg_infer_fn){ .f = f, .type = type, .state = TG_FN_DONE };
+    tg_map_put(t->cx, &t->fns, TG_KEY(g->u.name), fn);
+    return fn;
+}
+
 /* A global that the value at hand mentions has a type, or its function is typed first. */
 static enum tg_infer_step need_global(tg_infer *t, const tg_node *g, const tg_node *call)
 {
     tg_infer_fn *fn = tg_map_get(&t->fns, TG_KEY(g->u.name));
-    if (fn == NULL) {
-        tg_error(t->cx, g->span, "@%s is not a Relay function of this module", g->u.name->text);
-        return TG_STEP_FAILED;
-    }
+    if (fn == NULL) fn = add_prim(t, g);
+    if (fn == NULL) return TG_STEP_FAILED;
     if (fn->type != NULL) return TG_STEP_READY;
     if (fn->state == TG_FN_NEW) return push_function(t, fn, call);
     if (fn->state == TG_FN_ACTIVE)

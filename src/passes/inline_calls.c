@@ -8,6 +8,7 @@
  * or a condition made of numbers that are known, it runs to its end; as the last step behind an if, it is a loop; otherwise there is no
  * way to compile it. Where the branches of an if give different functions or constructors, what follows goes into both. */
 #include "inline_calls.h"
+#include "prim_call.h"
 #include "passes.h"
 #include "eval/eval.h"
 #include "ops/ops.h"
@@ -364,12 +365,8 @@ static bool call_inline(tg_inliner *e, const tg_node *call, const tg_static *fn,
     return enter(e, &frame, fn) && tg_push_frame(e, frame);
 }
 
-static bool run_call(tg_inliner *e, const tg_node *call)
+static bool call_function(tg_inliner *e, const tg_node *call, const tg_static *fn, const tg_static *const *arg)
 {
-    const tg_static *fn = tg_env_get(e, top(e)->env, call->kid[0]);
-    const tg_static **arg = fn == NULL ? NULL : operands(e, call, 1);
-    if (arg == NULL)
-        return false;
     if (fn->kind == TG_S_MAKER || (fn->kind == TG_S_CTOR && fn->n == 0)) {
         const tg_ctor *c = tg_map_get(&e->ctors, TG_KEY(fn->name));
         return check_count(e, call, c->n, TG_NOWHERE, tg_s_text(e, fn)) && take(e, tg_s_fields(e, TG_S_CTOR, fn->name, c->n, arg));
@@ -379,7 +376,8 @@ static bool run_call(tg_inliner *e, const tg_node *call)
         tg_error(e->cx, call->span, "%s is called%s", tg_s_text(e, fn), hint);
         return false;
     }
-    if (!check_count(e, call, fn->func->nparams, fn->func->span, tg_s_text(e, fn)))
+    const tg_type *prim = fn->func->kind == TG_FUNC_PRIM ? tg_prim_type(e->cx, e->m, fn->func) : NULL;
+    if (!check_count(e, call, prim != NULL ? prim->n : fn->func->nparams, fn->func->span, tg_s_text(e, fn)))
         return false;
     if (is_fused(e, fn))
         return call_fused(e, call, fn, arg);
@@ -389,6 +387,29 @@ static bool run_call(tg_inliner *e, const tg_node *call)
     if (shape->kind == TG_REC_ENDLESS)
         return refuse_recursion(e, call, fn, "nothing ends it");
     return tg_can_loop(shape, fn->func->nparams, arg) ? tg_start_loop(e, call, fn, arg) : call_inline(e, call, fn, arg);
+}
+
+/* call_lowered(@f, (x, y)) is @f(x, y). */
+static bool run_lowered_call(tg_inliner *e, const tg_node *call)
+{
+    const tg_static *args = call->nkids == 2 ? tg_env_get(e, top(e)->env, call->kid[1]) : NULL;
+    if (args == NULL || args->kind != TG_S_TUPLE) {
+        tg_error(e->cx, call->span, "call_lowered: expected a function and a tuple of its arguments");
+        return false;
+    }
+    const tg_node **kid = TG_ARRAY(e->cx, const tg_node *, args->n);
+    for (uint32_t i = 0; i < args->n; ++i)
+        if ((kid[i] = tg_to_atom(e, top(e)->out, args->field[i], call->span, "an argument of call_lowered")) == NULL)
+            return false;
+    const tg_static *fn = tg_env_get(e, top(e)->env, call->kid[0]);
+    return fn != NULL && call_function(e, tg_node_at(e->cx, tg_rapply(e->cx, call->kid[0], call->span, args->n, kid), call->span), fn, args->field);
+}
+
+static bool run_call(tg_inliner *e, const tg_node *call)
+{
+    const tg_static *fn = tg_env_get(e, top(e)->env, call->kid[0]);
+    const tg_static **arg = fn == NULL ? NULL : operands(e, call, 1);
+    return arg != NULL && call_function(e, call, fn, arg);
 }
 
 /* ---- branches ---- */
@@ -429,7 +450,9 @@ static bool run_binding(tg_inliner *e)
     tg_frame *f = top(e);
     const tg_node *bind = f->block->kid[f->next++], *v = bind->kid[0];
     switch (v->kind) {
-    case TG_RCALL: return v->u.call->op != NULL ? run_operator(e, v) : run_call(e, v);
+    case TG_RCALL:
+        if (tg_is_op_call(v, "call_lowered")) return run_lowered_call(e, v);
+        return v->u.call->op != NULL ? run_operator(e, v) : run_call(e, v);
     case TG_RTUPLE: return run_tuple(e, v);
     case TG_RGET: return run_projection(e, v);
     case TG_RIF: return run_if(e, v);

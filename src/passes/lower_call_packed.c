@@ -2,18 +2,14 @@
  * Needs: calls in the form of docs/ir.md, section 2.  Gives: per call one of
  *   plain     call_extern(name, pointers…)                         callees stay as they are
  *   packed    arrays filled by tvm_struct_set, call_cpacked_lowered callees get the six-parameter signature
- * and in both a result that is not 0 leaves the caller at once, unchanged. A void callee cannot fail and is not checked. */
+ * and in both a result that is not 0 leaves the caller at once, unchanged. A void callee cannot fail and is not checked.
+ * Public kernels whose shapes are open get the packed signature too (packed_entry.c): only there are extents known. */
 #include "passes.h"
+#include "packed_entry.h"
 #include "ir/vec.h"
 #include "ir/walk.h"
 
 #include <string.h>
-
-/* Fields of tvm_struct_get and tvm_struct_set. */
-enum { FIELD_ADDRESS = 0, FIELD_DATA = 1, FIELD_SHAPE = 2, FIELD_STRIDES = 3, FIELD_NDIM = 4, FIELD_CODE = 5, FIELD_BITS = 6,
-       FIELD_LANES = 7, FIELD_BYTE_OFFSET = 8, FIELD_DEVICE_ID = 9, FIELD_DEVICE_TYPE = 10, FIELD_VALUE = 12 };
-/* Type codes of packed arguments. */
-enum { CODE_INT = 0, CODE_FLOAT = 2, CODE_HANDLE = 3, CODE_TENSOR = 7 };
 
 typedef struct lowering {
     tg_ctx *cx;
@@ -29,7 +25,6 @@ static const tg_node *i32(tg_ctx *cx, int64_t v)
 {
     return tg_int(cx, TG_INT32, v);
 }
-
 
 /* rc = call; if (rc != 0) return rc */
 static const tg_node *checked(tg_ctx *cx, const tg_node *call)
@@ -91,16 +86,16 @@ static void put_tensor(lowering *l, statements *s, const tg_node *make, int64_t 
     for (uint32_t k = 0; k < shape->nkids; ++k)
         put(l, s, store_at(cx, l->shapes, *dims + k, tg_cast(cx, TG_INT64, shape->kid[k])));
     const tg_node *slot = tg_load(cx, l->shapes, 1, &first);
-    put(l, s, set_field(cx, l->array, at, FIELD_DATA, make->kid[0]));
-    put(l, s, set_field(cx, l->array, at, FIELD_SHAPE, tg_call1(cx, "address_of", slot)));
-    put(l, s, set_field(cx, l->array, at, FIELD_STRIDES, make->kid[2]));
-    put(l, s, set_field(cx, l->array, at, FIELD_NDIM, i32(cx, shape->nkids)));
-    put(l, s, set_field(cx, l->array, at, FIELD_CODE, tg_int(cx, u8, d.code)));
-    put(l, s, set_field(cx, l->array, at, FIELD_BITS, tg_int(cx, u8, d.bits)));
-    put(l, s, set_field(cx, l->array, at, FIELD_LANES, tg_int(cx, u16, d.lanes)));
-    put(l, s, set_field(cx, l->array, at, FIELD_BYTE_OFFSET, tg_int(cx, u64, 0)));
-    put(l, s, set_field(cx, l->array, at, FIELD_DEVICE_ID, i32(cx, 0)));
-    put(l, s, set_field(cx, l->array, at, FIELD_DEVICE_TYPE, i32(cx, kDLCPU)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_DATA, make->kid[0]));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_SHAPE, tg_call1(cx, "address_of", slot)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_STRIDES, make->kid[2]));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_NDIM, i32(cx, shape->nkids)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_CODE, tg_int(cx, u8, d.code)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_BITS, tg_int(cx, u8, d.bits)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_LANES, tg_int(cx, u16, d.lanes)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_BYTE_OFFSET, tg_int(cx, u64, 0)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_DEVICE_ID, i32(cx, 0)));
+    put(l, s, set_field(cx, l->array, at, TG_FIELD_DEVICE_TYPE, i32(cx, kDLCPU)));
     *dims += shape->nkids > 0 ? shape->nkids : 1;           /* a rank-0 tensor still has an address to show */
 }
 
@@ -111,20 +106,20 @@ static const tg_node *packed_call(lowering *l, const tg_node *call)
     int64_t arrays = 0, dims = 0, nargs = call->nkids - 2;
     for (int64_t i = 0; i < nargs; ++i) {
         const tg_node *arg = call->kid[i + 1], *value = arg;
-        int64_t code = CODE_HANDLE;
+        int64_t code = TG_CODE_HANDLE;
         if (tg_is_call(arg, "tvm_stack_make_array")) {
             put_tensor(l, &s, arg, arrays, &dims);
-            const tg_node *get[3] = { tg_var_ref(cx, l->array), i32(cx, arrays++), i32(cx, FIELD_ADDRESS) };
+            const tg_node *get[3] = { tg_var_ref(cx, l->array), i32(cx, arrays++), i32(cx, TG_FIELD_ADDRESS) };
             value = tg_call(cx, "tvm_struct_get", tg_prim(cx, TG_HANDLE), 3, get);
-            code = CODE_TENSOR;
+            code = TG_CODE_TENSOR;
         } else if (arg->type->kind == TG_T_PRIM && tg_is_float(tg_dtype_of(arg))) {
             value = tg_cast(cx, TG_FLOAT64, arg);
-            code = CODE_FLOAT;
+            code = TG_CODE_FLOAT;
         } else if (arg->type->kind == TG_T_PRIM && tg_dtype_of(arg).code != kDLOpaqueHandle) {
             value = tg_cast(cx, TG_INT64, arg);
-            code = CODE_INT;
+            code = TG_CODE_INT;
         }
-        put(l, &s, set_field(cx, l->value, i, FIELD_VALUE, value));
+        put(l, &s, set_field(cx, l->value, i, TG_FIELD_VALUE, value));
         put(l, &s, store_at(cx, l->tcodes, i, i32(cx, code)));
     }
     const tg_node *arg[6] = { call->kid[0], tg_var_ref(cx, l->value), tg_var_ref(cx, l->tcode), i32(cx, 0), i32(cx, nargs),
@@ -193,57 +188,17 @@ static const tg_node *with_stacks(lowering *l, const tg_node *body)
     return body;
 }
 
-/* ---- the packed convention, callee's side ---- */
-
-static const tg_node *get_field(tg_ctx *cx, const tg_var *from, int64_t index, int64_t field, const tg_type *type)
-{
-    const tg_node *arg[3] = { tg_var_ref(cx, from), i32(cx, index), i32(cx, field) };
-    return tg_call(cx, "tvm_struct_get", type, 3, arg);
-}
-
-/* The same function with the six parameters of a packed one; its old parameters are read from the arguments. */
-static const tg_func *make_packed(tg_ctx *cx, const tg_func *f)
-{
-    const tg_type *handle = tg_ptr(cx, TG_HANDLE, NULL), *codes = tg_ptr(cx, TG_INT32, NULL), *count = tg_prim(cx, TG_INT32);
-    struct { const char *name; const tg_type *type; } row[6] = {
-        { "args", handle }, { "arg_type_ids", codes }, { "num_args", count }, { "out_ret_value", handle },
-        { "out_ret_tcode", codes }, { "resource_handle", handle },
-    };
-    const tg_var **param = TG_ARRAY(cx, const tg_var *, 6);
-    for (size_t i = 0; i < 6; ++i)
-        param[i] = tg_var_new(cx, tg_intern_z(cx, row[i].name), row[i].type);
-    const tg_node *zero = tg_evaluate(cx, tg_call1(cx, "ret", i32(cx, 0)));
-    const tg_node *body = tg_seq(cx, 2, (const tg_node *[]){ f->body, zero });
-    for (uint32_t i = f->nparams; i > 0; --i) {
-        const tg_var *p = f->param[i - 1];
-        const tg_buffer *b = f->buffer[i - 1];
-        if (b == NULL) {
-            DLDataType wide = tg_is_float(p->type->dtype) ? TG_FLOAT64 : TG_INT64;
-            bool scalar = p->type->kind == TG_T_PRIM && p->type->dtype.code != kDLOpaqueHandle;
-            const tg_node *v = get_field(cx, param[0], i - 1, FIELD_VALUE, scalar ? tg_prim(cx, wide) : p->type);
-            body = tg_let_stmt(cx, p, scalar ? tg_cast(cx, p->type->dtype, v) : v, body);
-            continue;
-        }
-        tg_var *tensor = tg_var_new(cx, tg_internf(cx, "%s_handle", b->name->text), handle);
-        body = tg_decl_buffer(cx, b, body);
-        body = tg_let_stmt(cx, b->data, get_field(cx, tensor, 0, FIELD_DATA, b->data->type), body);
-        body = tg_let_stmt(cx, tensor, get_field(cx, param[0], i - 1, FIELD_VALUE, handle), body);
-    }
-    tg_func *g = tg_func_copy(cx, f);
-    g->nparams = 6;
-    g->param = param;
-    g->buffer = TG_ARRAY(cx, const tg_buffer *, 6);
-    g->ret = tg_prim(cx, TG_INT32);
-    g->attrs = tg_v_with(cx, f->attrs, "calling_conv", tg_v_int(cx, 1));
-    g->body = body;
-    return g;
-}
-
 /* ---- the pass ---- */
 
 static bool is_public(const tg_func *f)
 {
     return tg_v_get(f->attrs, "global_symbol") != NULL || tg_is_main(f);
+}
+
+/* A public function that takes its parameters plainly, and no model's main. */
+static bool is_kernel(const tg_func *f)
+{
+    return tg_v_get(f->attrs, "global_symbol") != NULL && !tg_is_main(f) && tg_v_get_int(f->attrs, "calling_conv", 0) != 1;
 }
 
 static const tg_node *lower_plain(tg_ctx *cx, const tg_node *n, void *user)
@@ -318,11 +273,17 @@ bool tg_pass_lower_call_packed(tg_ctx *cx, tg_module *m, const tg_options *opt)
         }
         m->funcs.at[i] = g;
     }
+    for (size_t i = 0; i < m->funcs.n; ++i) {
+        const tg_func *f = m->funcs.at[i];
+        bool asked = opt->interface_api == TG_INTERFACE_PACKED && tg_module_main(m) == NULL;
+        if (f->kind == TG_FUNC_PRIM && is_kernel(f) && (asked || tg_has_open_shape(cx, f)))
+            m->funcs.at[i] = tg_packed_entry(cx, f, true);
+    }
     for (size_t i = 0; !opt->unpacked_api && i < m->funcs.n; ++i) {
         const tg_func *f = m->funcs.at[i];
         bool called = tg_map_get(&callee, TG_KEY(f->name)) != NULL;
         if (called && !is_public(f) && tg_v_get_int(f->attrs, "calling_conv", 0) != 1)
-            m->funcs.at[i] = make_packed(cx, f);
+            m->funcs.at[i] = tg_packed_entry(cx, f, false);
     }
     return true;
 }

@@ -25,6 +25,7 @@ bool tg_pass_inline_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);     
 bool tg_pass_infer_types(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* every expression gets its type */
 bool tg_pass_simplify_graph(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* identities go; batch_norm, dropout unpacked */
 bool tg_pass_fold_const(tg_ctx *cx, tg_module *m, const tg_options *opt);       /* calls on constants become constants */
+bool tg_pass_unsigned_codes(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* int8 to uint8 between operators, on x86 */
 bool tg_pass_canon_qnn(tg_ctx *cx, tg_module *m, const tg_options *opt);        /* quantised operators to integer ones */
 bool tg_pass_fold_batch_norm(tg_ctx *cx, tg_module *m, const tg_options *opt);  /* scale and shift into weights and bias */
 bool tg_pass_layout(tg_ctx *cx, tg_module *m, const tg_options *opt);           /* channels last inside */
@@ -41,6 +42,7 @@ bool tg_pass_dot_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);        
 bool tg_pass_loops(tg_ctx *cx, tg_module *m, const tg_options *opt);            /* unit loops go, unrolled loops unroll */
 bool tg_pass_base_pointers(tg_ctx *cx, tg_module *m, const tg_options *opt);    /* what a loop keeps of its indices moves before it */
 bool tg_pass_plan_memory(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* allocations to offsets in the workspace */
+bool tg_pass_parallel_tasks(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* parallel loops to functions over a range */
 bool tg_pass_lower_call_packed(tg_ctx *cx, tg_module *m, const tg_options *opt);/* arguments, binding and results of calls */
 
 #endif

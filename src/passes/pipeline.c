@@ -13,6 +13,7 @@ const tg_pass tg_pipeline[] = {
     { "fold-inputs", tg_pass_fold_const, "what the text computes from constants alone" },
     { "simplify-graph", tg_pass_simplify_graph, "identities go; batch_norm and dropout are unpacked" },
     { "fold-const", tg_pass_fold_const, "calls on constants become constants" },
+    { "unsigned-codes", tg_pass_unsigned_codes, "codes between operators take the signs that the machine multiplies" },
     { "canon-qnn", tg_pass_canon_qnn, "quantised operators become integer ones" },
     { "fold-batch-norm", tg_pass_fold_batch_norm, "scales and shifts move into weights and bias" },
     { "layout", tg_pass_layout, "channels last inside, transposes at the edges" },
@@ -32,6 +33,7 @@ const tg_pass tg_pipeline[] = {
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },
     { "base-pointers", tg_pass_base_pointers, "what a loop keeps of its indices moves before it" },
+    { "parallel-tasks", tg_pass_parallel_tasks, "with -parallel: parallel loops become functions over a range" },
     { "lower-call-packed", tg_pass_lower_call_packed, "arguments, binding and results of calls" },
     { NULL, NULL, NULL }
 };

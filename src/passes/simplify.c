@@ -68,18 +68,34 @@ static bool is_trivial(const tg_node *value)
            (value->kind == TG_VAR && value->type->kind == TG_T_PRIM);
 }
 
+/* The buffer of A[i] + …, A[i] * … and the like; NULL. */
+static const tg_buffer *updated(const tg_node *n)
+{
+    return n->kind >= TG_ADD && n->kind <= TG_MAX && n->nkids == 2 && n->kid[0]->kind == TG_LOAD ? n->kid[0]->u.buf : NULL;
+}
+
+/* Memory is read where a load is an operand, but not to update an element of the same memory: A[i] = A[j] + …. */
+static void note_reads(tg_ctx *cx, simplifying *s, const tg_node *n)
+{
+    for (uint32_t i = 0; i < n->nkids; ++i) {
+        const tg_node *k = n->kid[i];
+        const tg_buffer *through = updated(k);
+        if (k->kind == TG_LOAD && !(i == 0 && updated(n) != NULL)) mark(cx, &s->read, key(k->u.buf->data));
+        if (through != NULL && !(n->kind == TG_STORE && i == 0 && n->u.buf->data == through->data))
+            mark(cx, &s->read, key(through->data));
+    }
+}
+
 static bool collect(tg_ctx *cx, const tg_node *n, void *user)
 {
     simplifying *s = user;
+    note_reads(cx, s, n);
     switch (n->kind) {
     case TG_VAR:
         mark(cx, &s->used, key(n->u.var));
         mark(cx, &s->read, key(n->u.var));
         break;
     case TG_LOAD:
-        mark(cx, &s->read, key(n->u.buf->data));
-        use_buffer(cx, s, n->u.buf);
-        break;
     case TG_STORE: use_buffer(cx, s, n->u.buf); break;
     case TG_ALLOCATE: mark(cx, &s->owned, key(n->u.alloc->var)); break;
     case TG_BLOCK: use_block(cx, s, n->u.block); break;

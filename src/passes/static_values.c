@@ -2,6 +2,7 @@
  * those variables. Types are inferred here only for what a loop takes from outside, since a function must declare its parameters;
  * all else is left to infer-types. */
 #include "inline_calls.h"
+#include "prim_call.h"
 #include "ops/ops.h"
 #include "ir/text.h"
 
@@ -147,7 +148,8 @@ static const tg_type *infer_call(tg_inliner *e, const tg_node *v)
     if (v->u.call->op == NULL) {
         const tg_func *f = tg_map_get(&e->made_by_name, TG_KEY(v->kid[0]->u.name));
         f = f != NULL ? f : tg_module_find(e->m, v->kid[0]->u.name);
-        return f == NULL ? NULL : tg_plain(e, f->ret);
+        const tg_type *prim = f != NULL && f->kind == TG_FUNC_PRIM ? tg_prim_type(e->cx, e->m, f) : NULL;
+        return f == NULL ? NULL : tg_plain(e, prim != NULL ? prim->ret : f->ret);
     }
     const tg_node **kid = TG_ARRAY(e->cx, const tg_node *, v->nkids);
     for (uint32_t i = 0; i < v->nkids; ++i) {
@@ -381,7 +383,7 @@ const tg_static *tg_env_get(tg_inliner *e, const tg_env *env, const tg_node *ato
     case TG_RGLOBAL: {
         const tg_func *f = tg_module_find(e->m, atom->u.name);
         if (f == NULL) {
-            tg_error(e->cx, atom->span, "@%s is not defined", atom->u.name->text);
+            tg_error(e->cx, atom->span, "function @%s is not defined", atom->u.name->text);
             return NULL;
         }
         return function_value(e, f, f->name, NULL);

@@ -11,7 +11,8 @@ typedef struct tg_target {
     int32_t vector_bytes;     /* 0: no vector unit assumed; a portable tile is chosen */
     int32_t vector_registers;
     int32_t l1_bytes, l2_bytes;
-    bool dsp; /* Arm DSP extension */
+    bool dsp;            /* Arm DSP extension */
+    bool unsigned_bytes; /* products of bytes take an unsigned and a signed one */
 } tg_target;
 bool tg_target_parse(tg_ctx *cx, const char *text, tg_target *out); /* reports an error naming the key */
 

@@ -11,42 +11,42 @@
 typedef struct cpu {
     const char *name;
     int32_t vector_bytes, vector_registers, l1_bytes, l2_bytes;
-    bool dsp;
+    bool dsp, unsigned_bytes;
 } cpu;
 static const cpu cpus[] = {
-    { "generic", 0, 0, 0, 0, false },
-    { "x86-64-v4", 64, 32, 32 << 10, 1 << 20, false },
-    { "x86-64-v3", 32, 16, 32 << 10, 256 << 10, false },
-    { "x86-64", 16, 16, 32 << 10, 256 << 10, false },
-    { "haswell", 32, 16, 32 << 10, 256 << 10, false },
-    { "core-avx2", 32, 16, 32 << 10, 256 << 10, false },
-    { "broadwell", 32, 16, 32 << 10, 256 << 10, false },
-    { "skylake-avx512", 64, 32, 32 << 10, 1 << 20, false },
-    { "skylake", 32, 16, 32 << 10, 256 << 10, false },
-    { "cascadelake", 64, 32, 32 << 10, 1 << 20, false },
-    { "cooperlake", 64, 32, 32 << 10, 1 << 20, false },
-    { "icelake", 64, 32, 48 << 10, 1 << 20, false },
-    { "sapphirerapids", 64, 32, 48 << 10, 2 << 20, false },
-    { "alderlake", 32, 16, 32 << 10, 1 << 20, false },
-    { "znver4", 64, 32, 32 << 10, 1 << 20, false },
-    { "znver", 32, 16, 32 << 10, 512 << 10, false },
-    { "cortex-m0", 4, 8, 0, 0, false },
-    { "cortex-m1", 4, 8, 0, 0, false },
-    { "cortex-m23", 4, 8, 0, 0, false },
-    { "cortex-m33", 4, 32, 0, 0, true },
-    { "cortex-m35", 4, 32, 0, 0, true },
-    { "cortex-m3", 4, 8, 0, 0, false },
-    { "cortex-m4", 4, 32, 0, 0, true },
-    { "cortex-m55", 16, 8, 0, 0, true },
-    { "cortex-m85", 16, 8, 32 << 10, 0, true },
-    { "cortex-m7", 4, 32, 16 << 10, 0, true },
-    { "cortex-r", 4, 32, 16 << 10, 0, true },
-    { "cortex-a", 16, 32, 32 << 10, 512 << 10, false },
-    { "apple-", 16, 32, 64 << 10, 4 << 20, false },
-    { "neoverse", 16, 32, 64 << 10, 1 << 20, false },
-    { "rocket", 4, 32, 16 << 10, 0, false },
-    { "sifive", 4, 32, 16 << 10, 0, false },
-    { "generic-rv", 4, 32, 0, 0, false },
+    { "generic", 0, 0, 0, 0, false, false },
+    { "x86-64-v4", 64, 32, 32 << 10, 1 << 20, false, true },
+    { "x86-64-v3", 32, 16, 32 << 10, 256 << 10, false, true },
+    { "x86-64", 16, 16, 32 << 10, 256 << 10, false, false },
+    { "haswell", 32, 16, 32 << 10, 256 << 10, false, true },
+    { "core-avx2", 32, 16, 32 << 10, 256 << 10, false, true },
+    { "broadwell", 32, 16, 32 << 10, 256 << 10, false, true },
+    { "skylake-avx512", 64, 32, 32 << 10, 1 << 20, false, true },
+    { "skylake", 32, 16, 32 << 10, 256 << 10, false, true },
+    { "cascadelake", 64, 32, 32 << 10, 1 << 20, false, true },
+    { "cooperlake", 64, 32, 32 << 10, 1 << 20, false, true },
+    { "icelake", 64, 32, 48 << 10, 1 << 20, false, true },
+    { "sapphirerapids", 64, 32, 48 << 10, 2 << 20, false, true },
+    { "alderlake", 32, 16, 32 << 10, 1 << 20, false, true },
+    { "znver4", 64, 32, 32 << 10, 1 << 20, false, true },
+    { "znver", 32, 16, 32 << 10, 512 << 10, false, true },
+    { "cortex-m0", 4, 8, 0, 0, false, false },
+    { "cortex-m1", 4, 8, 0, 0, false, false },
+    { "cortex-m23", 4, 8, 0, 0, false, false },
+    { "cortex-m33", 4, 32, 0, 0, true, false },
+    { "cortex-m35", 4, 32, 0, 0, true, false },
+    { "cortex-m3", 4, 8, 0, 0, false, false },
+    { "cortex-m4", 4, 32, 0, 0, true, false },
+    { "cortex-m55", 16, 8, 0, 0, true, false },
+    { "cortex-m85", 16, 8, 32 << 10, 0, true, false },
+    { "cortex-m7", 4, 32, 16 << 10, 0, true, false },
+    { "cortex-r", 4, 32, 16 << 10, 0, true, false },
+    { "cortex-a", 16, 32, 32 << 10, 512 << 10, false, false },
+    { "apple-", 16, 32, 64 << 10, 4 << 20, false, false },
+    { "neoverse", 16, 32, 64 << 10, 1 << 20, false, false },
+    { "rocket", 4, 32, 16 << 10, 0, false, false },
+    { "sifive", 4, 32, 16 << 10, 0, false, false },
+    { "generic-rv", 4, 32, 0, 0, false, false },
 };
 
 /* What a feature of -mattr= adds. */
@@ -134,6 +134,7 @@ static void use_native(tg_target *t)
     __builtin_cpu_init();
     bool avx2 = __builtin_cpu_supports("avx2") != 0, avx512 = __builtin_cpu_supports("avx512f") != 0;
     set_vectors(t, avx512 ? 64 : avx2 ? 32 : 16, avx512 ? 32 : 16);
+    t->unsigned_bytes = avx2;
 #elif defined(__aarch64__)
     set_vectors(t, 16, 32);
 #endif
@@ -154,6 +155,7 @@ static void use_cpu(tg_ctx *cx, word name, tg_target *t)
         t->l1_bytes = cpus[i].l1_bytes;
         t->l2_bytes = cpus[i].l2_bytes;
         t->dsp = cpus[i].dsp;
+        t->unsigned_bytes = cpus[i].unsigned_bytes;
         return;
     } /* a name we know nothing of: the portable tile fits */
 }

@@ -4,6 +4,7 @@
 #   cortex-m4    32 bits, bare metal with the DSP and single precision instructions: the MPS2 board in qemu-system-arm
 #   cortex-m3    the same without either
 #   mips         32 bits, big-endian: user mode
+#   aarch64      64 bits with NEON and its byte dot products: user mode
 # Without the machine's compiler or emulator there is nothing to do, which is said and passes; scripts/test installs both.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,6 +27,8 @@ cortex-m3)
     target="c -mcpu=cortex-m3" emulator=qemu-system-arm qemu_machine=mps2-an385 ;;
 mips)
     cc="mips-linux-gnu-gcc" board=-static target=c emulator=qemu-mips ;;
+aarch64)
+    cc="aarch64-linux-gnu-gcc -march=armv8.2-a+dotprod" board=-static target="c -mcpu=cortex-a76" emulator=qemu-aarch64 ;;
 *)
     echo "run.sh: no machine $machine" >&2
     exit 2 ;;
@@ -38,8 +41,8 @@ done
 emulate() {
     program=$1
     shift
-    if [ "$emulator" = qemu-mips ]; then
-        timeout 120 qemu-mips "$program" "$@"
+    if [ "$board" = -static ]; then
+        timeout 120 "$emulator" "$program" "$@"
     else
         arguments=enable=on,target=native,arg=program
         for argument; do arguments=$arguments,arg=$argument; done

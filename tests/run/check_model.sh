@@ -71,6 +71,20 @@ run "clang" "$tmp/c" clang -std=c99 -O2
 run "g++" "$tmp/c" g++ -std=c++17 -O2 -x c++
 run "gcc with sanitizers" "$tmp/c" gcc -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 
+# Kernels with variants for vectors: those that this machine can run, and what is emitted for such machines.
+if grep -q immintrin.h "$tmp"/c/*.c; then
+    has=$(gcc -march=native -dM -E -x c /dev/null 2>/dev/null)
+    case $has in *__AVX2__*) run "gcc for AVX2" "$tmp/c" gcc -std=c99 -O3 -mavx2 ;; esac
+    case $has in
+    *__AVX512VNNI__*)
+        "$tirc" "$folder/$text" $params -target="c -mcpu=x86-64-v4" -prefix=$prefix -o "$tmp/vectors" || die "tirc for AVX-512"
+        run "gcc for this machine" "$tmp/c" gcc -std=c99 -O3 -march=native
+        run "clang for this machine" "$tmp/vectors" clang -std=c99 -O3 -march=native
+        run "g++ for this machine with sanitizers" "$tmp/vectors" g++ -std=c++17 -O1 -march=native -fsanitize=address,undefined -fno-sanitize-recover=all -x c++
+        ;;
+    esac
+fi
+
 # Each level prints, reads back, and prints the same; and C made from the printed text computes the same.
 for level in relay tensorir tir; do
     case $level in relay) suffix=relay ;; *) suffix=py ;; esac

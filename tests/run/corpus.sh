@@ -1,5 +1,5 @@
 #!/bin/sh
-# corpus.sh TIRC SHARED model NAME TEXT | cases K N | tir NAME | limits: tests over the reference models in SHARED/models and the single
+# corpus.sh TIRC SHARED model NAME TEXT | cases K N | tir NAME | limits | int8: tests over the reference models in SHARED/models and the single
 # operators in SHARED/cases and SHARED/lang. Without that folder there is nothing to do, which is said and passes.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -116,5 +116,6 @@ tir)
 model) exec "$here/check_model.sh" "$tirc" "$shared/models/$4" "$5" ;;
 cases) cases "$4" "$5" ;;
 limits) limits ;;
+int8) exec "$here/int8.sh" "$tirc" "$shared"/models/*_int8 ;;
 *) echo "corpus.sh: unknown $3" >&2; exit 2 ;;
 esac

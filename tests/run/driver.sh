@@ -188,6 +188,41 @@ TEXT
 }
 is "a lowered module runs as a model whatever its output is called" lowered
 
+kernels_in_models() {
+    cat >net.relay <<'TEXT'
+#[version = "0.0.5"]
+def @triple(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] { add(%x, 100f) }
+def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = nn.relu(%x);
+  %1 = @triple(%0);
+  %2 = (%1,);
+  %3 = call_lowered(@triple, %2);
+  add(%3, 1f)
+}
+TEXT
+    cat >triple.py <<'TEXT'
+# from tvm.script import tir as T
+@T.prim_func
+def triple(A: T.Buffer((4, 8), "float32"), B: T.Buffer((4, 8), "float32")):
+    for i, j in T.grid(4, 8):
+        B[i, j] = A[i, j] * T.float32(3)
+TEXT
+    cat >fused.py <<'TEXT'
+# from tvm.script import tir as T
+@T.prim_func
+def fused_nn_relu(data: T.Buffer((4, 8), "float32"), relu: T.Buffer((4, 8), "float32")):
+    for i, j in T.grid(4, 8):
+        relu[i, j] = T.max(data[i, j], T.float32(0)) + T.float32(7)
+TEXT
+    "$tirc" net.relay triple.py fused.py -emit=tensorir >all.py && ! grep -q '100' all.py && grep -q 'A\[.*\] \* T.float32(3)' all.py &&
+        grep -q 'T.float32(0)) + T.float32(7)' all.py || return 1
+    "$tirc" verify net.relay triple.py fused.py && "$tirc" verify triple.py net.relay || return 1
+    sed 's/(4, 8)/(8, 4)/g' fused.py >other.py
+    ! "$tirc" net.relay triple.py other.py -o wrong 2>said && grep -q 'error: fused_nn_relu stands in for the fused function' said &&
+        grep -q 'note: it is fn (Tensor\[(8, 4), float32\])' said && grep -q 'note: the fused function is fn (Tensor\[(4, 8), float32\])' said
+}
+is "a kernel stands in for a function or a fused operator of the model" kernels_in_models
+
 [ -z "$(ls -A tmp)" ] || { echo "FAILED temporary folders are left: $(ls tmp)"; failed=$((failed + 1)); }
 echo "driver: $passed passed, $failed failed"
 [ $failed -eq 0 ]

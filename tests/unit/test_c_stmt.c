@@ -18,7 +18,7 @@ static const struct { const char *params, *tir, *c; } rows[] = {
       "    for (int32_t i = 0; i < 8; ++i) {\n        for (int32_t j = 1; j < 5; ++j) {\n            for (int32_t k = 0; k < 2; ++k) {\n"
       "                B[i] = 0.0f;\n            }\n        }\n    }" },
     { B8 ", n: T.int32", "    for i in T.parallel(n):\n        B[i] = T.float32(0)\n    for i in range(n, n * 2):\n        B[i] = T.float32(1)\n",
-      "    for (int32_t i = 0; i < n; ++i) {\n        B[i] = 0.0f;\n    }\n    for (int32_t i = n; i < n + (n * 2 - n); ++i) {\n        B[i] = 1.0f;\n    }" },
+      "    for (int32_t i = 0; i < n; ++i) {\n        B[i] = 0.0f;\n    }\n    for (int32_t i = n; i < n * 2; ++i) {\n        B[i] = 1.0f;\n    }" },
     { B8 ", " I8, "    for i in range(J[0]):\n        B[i] = T.float32(0)\n",
       "    const int32_t i_end = J[0];\n    for (int32_t i = 0; i < i_end; ++i) {\n        B[i] = 0.0f;\n    }" },
     { I8, "    while J[0] < 10:\n        J[0] = J[1]\n", "    while (J[0] < 10) {\n        J[0] = J[1];\n    }" },
@@ -72,7 +72,7 @@ static const struct { const char *params, *tir, *c; } rows[] = {
     { A8, "    T.tvm_check_return(0, -1, T.call_extern(\"int32\", \"dbg\", A.data))\n",
       "    if (dbg(A) != 0) {\n        return -1;\n    }\n    return 0;" },
     { I8, "    assert J[0] > 0, \"J must not be empty\"\n    J[1] = 1\n",
-      "    if (!(J[0] > 0)) {\n        TIRGEN_CHECK_FAILED(\"J must not be empty\");\n        return;\n    }\n    J[1] = 1;" },
+      "    if (TIRGEN_CHECKS && (J[0] <= 0)) {\n        TIRGEN_CHECK_FAILED(\"J must not be empty\");\n        return;\n    }\n    J[1] = 1;" },
     { A8, "    T.evaluate(0)\n", "    (void)A;" },
 };
 

@@ -1,5 +1,4 @@
-/* test_dot_calls.c: loops over bytes in groups of four become dot_tile when they have its form, and stay when they
- * have not. */
+/* test_dot_calls.c: loops over bytes become dot_tile or tap_tile when they have the form, and stay when they have not. */
 #include "same_values.h"
 
 #define HEAD(x, w, acc)                                                                                                \
@@ -24,7 +23,24 @@ static const char *const good[] = {
                           "        for l, k, p in T.grid(8, 2, 4):\n" STORE("l + 2", "k * 4 + p", "k * 32 + l * 4 + p"),
 };
 
+/* Products that move along the result. */
+static const char *const taps[] = {
+    /* a window of a depthwise convolution, with a stride of two pixels */
+    HEAD("400", "72", "24") "        for r, l in T.grid(3, 8):\n            acc[r * 8 + l] = 0\n"
+                            "        for a, b, r, l in T.grid(3, 3, 3, 8):\n" STORE("r * 8 + l", "a * 80 + b * 8 + r * 16 + l",
+                                                                                  "a * 24 + b * 8 + l"),
+    /* one row of the window, and one of the result */
+    HEAD("64", "64", "16") "        for l in range(16):\n            acc[l] = 0\n"
+                           "        for b, l in T.grid(4, 16):\n" STORE("l", "b * 16 + l", "b * 16 + l"),
+};
+
 static const char *const bad[] = {
+    /* more products than the form allows */
+    HEAD("640", "640", "16") "        for l in range(16):\n            acc[l] = 0\n"
+                             "        for b, l in T.grid(33, 16):\n" STORE("l", "b * 16 + l", "b * 16 + l"),
+    /* lanes of the weights lie apart */
+    HEAD("64", "128", "16") "        for l in range(16):\n            acc[l] = 0\n"
+                            "        for b, l in T.grid(4, 16):\n" STORE("l", "b * 16 + l", "b * 32 + l * 2"),
     /* the init leaves an accumulator out */
     HEAD("8", "64", "8") "        for l in range(7):\n            acc[l] = 0\n"
                          "        for k, p, l in T.grid(2, 4, 8):\n" STORE("l", "k * 4 + p", "k * 32 + l * 4 + p"),
@@ -47,11 +63,12 @@ static tg_module *after(tg_fixture *f, const char *text)
 static void loops_of_the_form_become_calls(void **state)
 {
     for (size_t i = 0; i < TG_COUNT(good); ++i) tg_test_has(*state, after(*state, good[i]), "T.dot_tile(");
+    for (size_t i = 0; i < TG_COUNT(taps); ++i) tg_test_has(*state, after(*state, taps[i]), "T.tap_tile(");
 }
 
 static void other_loops_stay(void **state)
 {
-    for (size_t i = 0; i < TG_COUNT(bad); ++i) tg_test_has_not(*state, after(*state, bad[i]), "T.dot_tile(");
+    for (size_t i = 0; i < TG_COUNT(bad); ++i) tg_test_has_not(*state, after(*state, bad[i]), "_tile(");
 }
 
 int main(void)

@@ -311,7 +311,7 @@ static void long_chains_are_no_burden(void **state)
     simplified(f, &s, shared);
 }
 
-/* Memory that nobody reads is not written; memory whose address goes somewhere is. */
+/* Memory that nobody reads but to update it is not written; memory whose address goes somewhere is. */
 static void stores_that_nobody_reads_go(void **state)
 {
     tg_fixture *f = *state;
@@ -319,10 +319,12 @@ static void stores_that_nobody_reads_go(void **state)
                                   "        d = T.allocate([4], \"float32\")\n        D = T.decl_buffer((4,), data=d)\n"
                                   "        e = T.allocate([4], \"float32\")\n        E = T.decl_buffer((4,), data=e)\n"
                                   "        for i in range(4):\n            D[i] = A[i]\n            E[i] = A[i]\n"
+                                  "            D[i] = D[i] + A[3 - i]\n            E[i] = E[3 - i] + A[i]\n"
                                   "        for i in range(4):\n            B[i] = E[3 - i]\n");
     m = tg_test_pass(f, m, tg_pass_simplify, "simplify");
     tg_test_has_not(f, m, "D[");
     tg_test_has(f, m, "E[i] = A[i]");
+    tg_test_has(f, m, "E[i] = E[3 - i] + A[i]");
 }
 
 int main(void)

@@ -15,10 +15,10 @@ static int32_t fused_divide(TVMValue *args, int *arg_type_ids, int num_args,
     (void)out_ret_tcode;
     (void)resource_handle;
     const DLTensor *lhs_handle = (const DLTensor *)args[0].v_handle;
-    const float *lhs = (const float *)lhs_handle->data;
     const DLTensor *rhs_handle = (const DLTensor *)args[1].v_handle;
-    const float *rhs = (const float *)rhs_handle->data;
     const DLTensor *divide_handle = (const DLTensor *)args[2].v_handle;
+    const float *lhs = (const float *)lhs_handle->data;
+    const float *rhs = (const float *)rhs_handle->data;
     float *divide = (float *)divide_handle->data;
     for (int32_t i = 0; i < 2; ++i) {
         divide[i] = lhs[i] / rhs[0];
