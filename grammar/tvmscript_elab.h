@@ -125,6 +125,7 @@ typedef struct tg_elab {
     tg_map globals;                 /* name of a function of the class -> its DEF */
     tg_map renamed;                 /* and -> its name in the module in the end */
     bool old;                       /* 0.11 and earlier: a / b of integers truncates */
+    unsigned loops;                 /* around the statement at hand, which break and continue may mean */
     bool bare_functions;            /* 0.7: the functions of a class have no decorators */
     bool tirx;                      /* 0.24 and later */
     bool sticky_scalars;            /* 0.25 and later: x: T.int32 = e is a scalar buffer */
@@ -215,6 +216,8 @@ const tg_value *tg_el_attr_dict(tg_elab *e, const tg_val *v);
 /* ---- statements (tvmscript_stmt.c) ---- */
 const tg_node *tg_el_suite(tg_elab *e, const tg_syn *suite);        /* a scope of its own */
 void tg_el_statements(tg_elab *e, const tg_syn *suite);             /* pushes items */
+/* tvmscript_jump.c: a FOR or WHILE whose body may hold break_loop and continue_loop, without them. */
+const tg_node *tg_el_without_jumps(tg_elab *e, const tg_node *loop);
 const tg_node *tg_el_close(tg_elab *e, size_t floor);               /* folds the items from floor on */
 void tg_el_push(tg_elab *e, const tg_node *stmt);                   /* NULL: nothing */
 void tg_el_open(tg_elab *e, tg_span span, enum tg_kind kind, const void *payload, uint32_t n, const tg_node *const *kid);

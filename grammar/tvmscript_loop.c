@@ -148,9 +148,12 @@ void tg_el_loop(tg_elab *e, const tg_syn *s)
             open_loop(e, name, &spec[i], i == 0 ? s : name);
         }
     }
+    unsigned outside = e->loops;
+    e->loops = many ? 0 : outside + 1;          /* which of several loops a jump would leave is not said */
     tg_el_statements(e, s->last);
+    e->loops = outside;
     const tg_node *body = tg_el_close(e, floor);
     tg_el_leave(e, mark);
     if (spec != NULL)
-        tg_el_push(e, body);
+        tg_el_push(e, body->kind == TG_FOR ? tg_el_without_jumps(e, body) : body);
 }

@@ -175,10 +175,18 @@ static void augment(tg_elab *e, const tg_syn *s)
 
 /* ---- expression statements ---- */
 
+static bool in_loop(tg_elab *e, const tg_syn *at, const char *what)
+{
+    if (e->loops == 0)
+        tg_el_error(e, at, "%s stands outside of a loop over one variable", what);
+    return e->loops > 0;
+}
+
 static void evaluate(tg_elab *e, const tg_syn *at, const tg_val *v)
 {
     const tg_node *x = tg_el_expr(e, v);
-    if (x != NULL)
+    bool jump = x != NULL && (tg_is_call(x, "break_loop") || tg_is_call(x, "continue_loop"));
+    if (x != NULL && (!jump || in_loop(e, at, x->u.name->text)))
         tg_el_push(e, tg_node_new(e->cx, TG_EVALUATE, tg_el_span(e, at), NULL, NULL, 1, &x));
 }
 
@@ -272,9 +280,11 @@ static void if_stmt(tg_elab *e, const tg_syn *s)
 static void while_stmt(tg_elab *e, const tg_syn *s)
 {
     tg_val c = tg_el_value(e, tg_syn_first(s));
+    ++e->loops;
     const tg_node *kid[2] = { tg_el_cond(e, &c), tg_el_suite(e, s->last) };
+    --e->loops;
     if (kid[0] != NULL)
-        tg_el_push(e, tg_node_new(e->cx, TG_WHILE, tg_el_span(e, s), NULL, NULL, 2, kid));
+        tg_el_push(e, tg_el_without_jumps(e, tg_node_new(e->cx, TG_WHILE, tg_el_span(e, s), NULL, NULL, 2, kid)));
 }
 
 /* The items from @p item on, then the suite; heads fold when it ends. */
@@ -333,6 +343,15 @@ static void assert_stmt(tg_elab *e, const tg_syn *s)
         tg_el_assert(e, s, &cond, s->nkids > 1 ? &text : NULL);
 }
 
+static void jump(tg_elab *e, const tg_syn *s)
+{
+    bool out = s->kind == TG_SYN_BREAK;
+    if (!in_loop(e, s, out ? "break" : "continue"))
+        return;
+    const tg_node *call = tg_call(e->cx, out ? "break_loop" : "continue_loop", NULL, 0, NULL);
+    tg_el_push(e, tg_node_at(e->cx, tg_evaluate(e->cx, call), tg_el_span(e, s)));
+}
+
 static void statement(tg_elab *e, const tg_syn *s)
 {
     switch (s->kind) {
@@ -348,7 +367,7 @@ static void statement(tg_elab *e, const tg_syn *s)
     case TG_SYN_FOR: tg_el_loop(e, s); break;
     case TG_SYN_WITH: with_stmt(e, s); break;
     case TG_SYN_BREAK: case TG_SYN_CONTINUE:
-        tg_el_error(e, s, "%s is not supported", s->kind == TG_SYN_BREAK ? "break" : "continue");
+        jump(e, s);
         break;
     default: tg_el_error(e, s, "a definition does not stand in a function"); break;
     }

@@ -170,6 +170,7 @@ static void put_source(tg_emit *e)
     put_includes(e);
     put_macros(e);
     put_externs(e);
+    c_put_vector_types(e);
     c_put_helpers(e);
     c_put_tables(e);
     c_put_pools(e);

@@ -247,6 +247,7 @@ static void every_intrinsic_prints_and_reads_back(void **state)
     tg_module *m = tg_module_new(k.cx);
     for (size_t i = 0; i < TG_COUNT(names); ++i) {
         const tg_intrin *row = tg_intrin_find(k.cx, tg_intern_z(k.cx, names[i]));
+        if (row->id == TG_I_break_loop || row->id == TG_I_continue_loop) continue; /* only while a loop is read */
         tg_module_add(m, function(&k, tg_format(k.cx, "f_%s", names[i]), tg_evaluate(k.cx, call_of(&k, row))));
     }
     const char *text = round_trip(&k, m);

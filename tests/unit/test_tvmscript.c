@@ -444,7 +444,7 @@ static void errors_name_place_and_construct(void **state)
         { "    T.func_attr({1: 2})\n", "the keys of an attribute's dictionary are strings" },
         { "    T.func_attr({\"a\": n})\n", "an attribute must be constant" },
         { "    T.func_attr(n)\n", "expected a dictionary, not an expression" },
-        { "    break\n", "break is not supported" },
+        { "    break\n", "break stands outside of a loop over one variable" },
         { "    w = T.allocate_const([1, 2, 3], \"int8\", [2])\n", "3 values for 2 elements" },
         { "    A[0] = T.float32(\"big\")\n", "\"big\" is no number" },
         { "    N[0] = T.int32(\"inf\")\n", "int32 has no inf" },
