@@ -18,6 +18,7 @@ typedef struct tg_relay_number {
     int64_t i;
     double f64;
     float f32;
+    bool special;                   /* inf or nan, in words */
 } tg_relay_number;
 
 /* A variable in scope. */

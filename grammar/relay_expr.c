@@ -1,5 +1,6 @@
 /* relay_expr.c: literals, constants, calls, tuples, references. */
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "number.h"
@@ -31,8 +32,10 @@ const tg_node *tg_relay_literal(tg_relay *p, tg_relay_loc l, const tg_relay_numb
             tg_relay_wrong(p, l.span, "%lld does not fit %s", (long long)n->i, tg_dtype_text(p->cx, d));
         return constant(p, l, tg_tensor_scalar_int(p->cx, d, n->i));
     }
-    double v = d.bits == 32 ? (double)n->f32 : n->f64;
-    return constant(p, l, tg_tensor_scalar(p->cx, d, v));
+    tg_tensor *t = tg_tensor_scalar(p->cx, d, d.bits == 32 ? (double)n->f32 : n->f64);
+    if (!n->special && isinf(tg_tensor_f64(t, 0)))
+        tg_relay_wrong(p, l.span, "this number does not fit %s; infinity is written inff", tg_dtype_text(p->cx, d));
+    return constant(p, l, t);
 }
 
 const tg_node *tg_relay_truth(tg_relay *p, tg_relay_loc l, bool b)
@@ -84,12 +87,23 @@ const tg_node *tg_relay_meta(tg_relay *p, tg_relay_loc l, const tg_name *ref)
     return unknown(p, l);
 }
 
+/* A device or target that only the missing metadata describes: nothing follows from it here. */
+static const tg_value *place_value(tg_relay *p, const char *key)
+{
+    tg_value *v = TG_NEW(p->cx, tg_value);
+    v->kind = TG_V_OBJECT;
+    v->s = tg_intern_z(p->cx, key);
+    return v;
+}
+
 const tg_value *tg_relay_meta_value(tg_relay *p, tg_relay_loc l, const tg_name *ref)
 {
     uint64_t index;
     const char *key = split_meta(p, ref, &index);
     if (p->meta == NULL && strcmp(key, "relay.Constant") == 0)
         return NULL;                                /* an operand once more */
+    if (p->meta == NULL && (strcmp(key, "VirtualDevice") == 0 || strcmp(key, "Target") == 0))
+        return place_value(p, key);
     return lookup(p, l, key, index);
 }
 

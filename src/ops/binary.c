@@ -236,10 +236,8 @@ const tg_type *tg_type_bias_add(tg_ctx *cx, const tg_op *op, const tg_node *call
     if (t == NULL || bias == NULL || !tg_same_dtype(cx, call, 0, 1) || !tg_attr_axis(cx, op, call, "axis", t->n, &axis))
         return NULL;
     if (bias->dim[0] == t->dim[axis]) return t;
-    tg_arg_error(cx, call, 1, "bias has %lld values, axis %u of the data has extent %lld", (long long)bias->dim[0],
-                 axis, (long long)t->dim[axis]);
-    tg_note(cx, call->kid[0]->span, "%s is %s", tg_operand_text(cx, call->kid[0]), tg_type_text(cx, t));
-    return NULL;
+    return tg_arg_error(cx, call, 1, "bias has %lld values, axis %u of the data has extent %lld",
+                        (long long)bias->dim[0], axis, (long long)t->dim[axis]);
 }
 
 bool tg_lower_bias_add(tg_lower *lo, const tg_op *op, const tg_node *call)

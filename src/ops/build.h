@@ -17,6 +17,8 @@ typedef const tg_node *tg_expr;
 /* ---- errors: "nn.dense: weight has 3 dimensions", with a note that shows the operand ---- */
 const tg_type *tg_op_error(tg_ctx *cx, const tg_node *call, const char *fmt, ...) TG_PRINTF(3, 4);              /* NULL */
 const tg_type *tg_arg_error(tg_ctx *cx, const tg_node *call, uint32_t i, const char *fmt, ...) TG_PRINTF(4, 5); /* NULL */
+/* A call in the form of TVM 0.6 as later versions print it (old.c); @p call itself otherwise. */
+const tg_node *tg_op_current(tg_ctx *cx, const tg_node *call);
 const char *tg_operand_text(tg_ctx *cx, const tg_node *n);      /* "%x", "%3", "1.5", "a constant" */
 
 /* ---- types of operands and results ---- */

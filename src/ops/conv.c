@@ -82,8 +82,6 @@ static bool read_channels(tg_ctx *cx, const tg_op *op, const tg_node *call, int6
     else
         tg_arg_error(cx, call, 1, "the weight has %lld input channels a group, the data has %lld", (long long)c->ki,
                      (long long)(c->cin / c->groups));
-    tg_note(cx, call->kid[0]->span, "%s is %s", tg_operand_text(cx, call->kid[0]),
-            tg_type_text(cx, call->kid[0]->type));
     return false;
 }
 

@@ -41,7 +41,7 @@ static const rewrite rewrites[] = {
 
 static const rewrite *find(const char *name)
 {
-    for (size_t i = 0; i < TG_COUNT(rewrites); ++i)
+    for (size_t i = 0; strncmp(name, "dyn.", 4) == 0 && i < TG_COUNT(rewrites); ++i)
         if (strcmp(rewrites[i].from, name) == 0) return &rewrites[i];
     return NULL;
 }
@@ -75,7 +75,9 @@ static const tg_value *as_value(tg_ctx *cx, const tg_tensor *t, enum form form)
 
 const tg_node *tg_op_static(tg_ctx *cx, const tg_node *call)
 {
-    const rewrite *r = call->u.call->op != NULL ? find(call->u.call->op->text) : NULL;
+    if (call->u.call->op == NULL) return call;
+    call = tg_op_current(cx, call);
+    const rewrite *r = find(call->u.call->op->text);
     if (r == NULL) return call;
     const tg_node **kid = TG_ARRAY(cx, const tg_node *, call->nkids);
     tg_rcall_info info = *call->u.call;

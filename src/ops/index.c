@@ -337,10 +337,50 @@ bool tg_lower_searchsorted(tg_lower *lo, const tg_op *op, const tg_node *call)
     return true;
 }
 
-/* ---- refused: the shape of the result depends on values ---- */
+/* ---- argwhere: where a constant is not zero ---- */
 
-const tg_type *tg_type_dynamic(tg_ctx *cx, const tg_op *op, const tg_node *call)
+static int64_t count_nonzero(const tg_tensor *t)
+{
+    int64_t n = 0, count = 0;
+    if (!tg_type_elements(t->type, &n)) return 0;
+    for (int64_t i = 0; i < n; ++i)
+        count += tg_is_float(t->type->dtype) ? tg_tensor_f64(t, i) != 0 : tg_tensor_i64(t, i) != 0;
+    return count;
+}
+
+const tg_type *tg_type_argwhere(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     (void)op;
-    return tg_op_error(cx, call, "the shape of the result depends on the values of the data; that is not supported");
+    const tg_type *t = tg_arg_tensor(cx, call, 0);
+    if (t == NULL) return NULL;
+    if (call->kid[0]->kind != TG_RCONST)
+        return tg_arg_error(cx, call, 0, "the number of rows of the result depends on the values of the condition, which "
+                                         "are known only when the model runs");
+    int64_t dim[2] = { count_nonzero(call->kid[0]->u.tensor), t->n };
+    return tg_tensor_of(cx, call, TG_INT32, 2, dim);
+}
+
+bool tg_lower_argwhere(tg_lower *lo, const tg_op *op, const tg_node *call)
+{
+    (void)op;
+    (void)call;
+    const tg_buffer *in = lo->in[0];
+    tg_block_build *b = tg_begin(lo, NULL);
+    const tg_buffer *row = tg_block_local(b, "row", lo->index, 1);
+    tg_script *s = tg_script_new(lo);
+    tg_expr zero = tg_ix(lo, 0);
+    tg_s_store(s, row, zero, zero);
+    tg_at at = { in->ndim, { NULL } };
+    for (uint32_t k = 0; k < in->ndim; ++k) at.ix[k] = tg_s_for(s, "i", zero, tg_ix(lo, tg_extent(in, k)));
+    tg_expr to = tg_s_let(s, "to", tg_get(lo, row, 0));
+    tg_expr found = tg_bin(lo->cx, TG_NE, tg_in(lo, 0, &at), tg_const(lo->cx, in->dtype, 0));
+    tg_s_if(s, tg_bin(lo->cx, TG_AND, found, tg_within(lo->cx, to, 0, tg_extent(lo->out[0], 0))));
+    for (uint32_t k = 0; k < in->ndim; ++k) {
+        tg_at cell = { 2, { to, tg_ix(lo, k) } };
+        tg_s_put(s, lo->out[0], tg_cast(lo->cx, lo->out[0]->dtype, at.ix[k]), &cell);
+    }
+    tg_s_store(s, row, tg_addi(lo->cx, to, 1), zero);
+    for (uint32_t k = 0; k < in->ndim + 1; ++k) tg_s_end(s);
+    tg_end_body(b, tg_script_done(s));
+    return true;
 }

@@ -15,10 +15,7 @@ static bool read_result(tg_ctx *cx, const tg_op *op, const tg_node *call, DLData
 
 static const tg_type *lengths_differ(tg_ctx *cx, const tg_node *call, int64_t a, int64_t b)
 {
-    tg_arg_error(cx, call, 1, "%lld columns cannot be multiplied with %lld rows", (long long)a, (long long)b);
-    tg_note(cx, call->kid[0]->span, "%s is %s", tg_operand_text(cx, call->kid[0]),
-            tg_type_text(cx, call->kid[0]->type));
-    return NULL;
+    return tg_arg_error(cx, call, 1, "%lld columns cannot be multiplied with %lld rows", (long long)a, (long long)b);
 }
 
 static bool check_units(tg_ctx *cx, const tg_op *op, const tg_node *call, int64_t units)

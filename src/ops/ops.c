@@ -215,6 +215,10 @@ static const char *why_not(const char *name)
         { "auto_scheduler_layout_transform", "it is a rewrite for one target that tuned modules contain" },
         { "meta_schedule_layout_transform", "it is a rewrite for one target that tuned modules contain" },
         { "relay.op.annotation.simulated_quantize", "it belongs to calibration; quantize the module first" },
+        { "qnn.simulated_", "it belongs to calibration; quantize the module first" },
+        { "hardswish", "TVM knows the name and gives it no meaning; clip and multiply say the same" },
+        { "vision.proposal", "region proposals of Faster-RCNN have no kernel here" },
+        { "sparse_fill_empty_rows", "the shape of its result depends on the values of the data" },
     };
     for (size_t i = 0; i < TG_COUNT(known); ++i)
         if (strncmp(name, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].why;
@@ -278,16 +282,6 @@ static const char *format_args(tg_ctx *cx, const char *fmt, va_list args)
     return tg_format(cx, "%s", text);
 }
 
-const tg_type *tg_op_error(tg_ctx *cx, const tg_node *call, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const char *text = format_args(cx, fmt, args);
-    va_end(args);
-    tg_error(cx, call->span, "%s: %s", call->u.call->op->text, text);
-    return NULL;
-}
-
 const char *tg_operand_text(tg_ctx *cx, const tg_node *n)
 {
     switch (n->kind) {
@@ -299,23 +293,58 @@ const char *tg_operand_text(tg_ctx *cx, const tg_node *n)
     }
 }
 
-const tg_type *tg_arg_error(tg_ctx *cx, const tg_node *call, uint32_t i, const char *fmt, ...)
+static void note_operand(tg_ctx *cx, const tg_node *call, const tg_node *arg)
 {
-    const tg_node *arg = call->kid[i];
+    tg_note(cx, arg->span.file != 0 ? arg->span : call->span, "%s is %s", tg_operand_text(cx, arg),
+            arg->type != NULL ? tg_type_text(cx, arg->type) : "of unknown type");
+}
+
+static bool is_same_operand(const tg_node *a, const tg_node *b)
+{
+    return a == b || (a->kind == TG_RVAR && b->kind == TG_RVAR && a->u.var == b->u.var);
+}
+
+/* Says what operands are: @p first (or none: nkids), then the others, a few of them, without plain numbers. */
+static void note_operands(tg_ctx *cx, const tg_node *call, uint32_t first)
+{
+    enum { MOST = 4 };
+    const tg_node *noted[MOST];
+    uint32_t n = 0;
+    if (first < call->nkids) note_operand(cx, call, noted[n++] = call->kid[first]);
+    for (uint32_t i = 0; i < call->nkids && n < MOST; ++i) {
+        const tg_node *arg = call->kid[i];
+        bool known = arg->type == NULL || (arg->kind == TG_RCONST && arg->type->n == 0);
+        for (uint32_t k = 0; k < n && !known; ++k) known = is_same_operand(arg, noted[k]);
+        if (!known) note_operand(cx, call, noted[n++] = arg);
+    }
+}
+
+const tg_type *tg_op_error(tg_ctx *cx, const tg_node *call, const char *fmt, ...)
+{
     va_list args;
     va_start(args, fmt);
     const char *text = format_args(cx, fmt, args);
     va_end(args);
     tg_error(cx, call->span, "%s: %s", call->u.call->op->text, text);
-    tg_note(cx, arg->span.file != 0 ? arg->span : call->span, "%s is %s", tg_operand_text(cx, arg),
-            arg->type != NULL ? tg_type_text(cx, arg->type) : "of unknown type");
+    note_operands(cx, call, call->nkids);
+    return NULL;
+}
+
+const tg_type *tg_arg_error(tg_ctx *cx, const tg_node *call, uint32_t i, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *text = format_args(cx, fmt, args);
+    va_end(args);
+    tg_error(cx, call->span, "%s: %s", call->u.call->op->text, text);
+    note_operands(cx, call, i);
     return NULL;
 }
 
 const tg_type *tg_type_none(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     (void)op;
-    return tg_op_error(cx, call, "this operator is not supported");
+    return tg_op_error(cx, call, "this operator is never part of a compiled module");
 }
 
 bool tg_lower_none(tg_lower *lo, const tg_op *op, const tg_node *call)

@@ -53,7 +53,8 @@ const char *tg_op_suggest(tg_ctx *cx, const tg_name *name);     /* the nearest r
 
 /* Name of operand @p i in the row: "weight"; of tuples and any number: the last name. */
 const tg_name *tg_op_arg_name(tg_ctx *cx, const tg_op *op, uint32_t i);
-/* A dyn.* call whose shape operands (marked # in the row) are RCONST, as the static operator; @p call itself otherwise. */
+/* A dyn.* call whose shape operands (marked # in the row) are RCONST, as the static operator; a call in the form of an old version as
+ * later ones print it; @p call itself otherwise. */
 const tg_node *tg_op_static(tg_ctx *cx, const tg_node *call);
 
 /* Type of one call: argument count, unknown and missing attributes, then the row's rule. Reports errors. */

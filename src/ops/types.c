@@ -53,11 +53,7 @@ bool tg_same_dtype(tg_ctx *cx, const tg_node *call, uint32_t i, uint32_t j)
 {
     DLDataType a = call->kid[i]->type->dtype, b = call->kid[j]->type->dtype;
     if (tg_dtype_eq(a, b)) return true;
-    tg_op_error(cx, call, "operands have different types: %s and %s", tg_dtype_text(cx, a), tg_dtype_text(cx, b));
-    tg_note(cx, call->kid[i]->span, "%s is %s", tg_operand_text(cx, call->kid[i]),
-            tg_type_text(cx, call->kid[i]->type));
-    tg_note(cx, call->kid[j]->span, "%s is %s", tg_operand_text(cx, call->kid[j]),
-            tg_type_text(cx, call->kid[j]->type));
+    tg_arg_error(cx, call, i, "operands have different types: %s and %s", tg_dtype_text(cx, a), tg_dtype_text(cx, b));
     return false;
 }
 
@@ -119,9 +115,6 @@ bool tg_broadcast_dims(tg_ctx *cx, const tg_node *call, uint32_t first, uint32_t
         if (t == NULL) return false;
         if (merge_shape(t, ndim, dim, wide)) continue;
         tg_op_error(cx, call, "the shapes of the operands cannot be broadcast together");
-        for (uint32_t k = first; k <= i; ++k)
-            tg_note(cx, call->kid[k]->span.file != 0 ? call->kid[k]->span : call->span, "%s is %s",
-                    tg_operand_text(cx, call->kid[k]), tg_type_text(cx, call->kid[k]->type));
         return false;
     }
     return true;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Operators in one function: C compilers are slow on very long loop bodies. */
-enum { MOST_MEMBERS = 128 };
+enum { MOST_MEMBERS = 64 };
 #define NOWHERE UINT32_MAX
 
 typedef struct binding {

@@ -103,7 +103,7 @@ static const tg_node *retype(tg_infer *t, const tg_node *v, const tg_node *const
 static const tg_node *with_constants(tg_infer *t, const tg_node *call)
 {
     const tg_op *op = tg_op_find(t->cx, call->u.call->op);
-    if (op == NULL || strchr(op->args, '#') == NULL) return call;
+    if (op == NULL || strchr(op->args, '#') == NULL) return tg_op_static(t->cx, call);
     const tg_node **kid = tg_copy(t->cx, call->kid, call->nkids * sizeof call->kid[0]);
     const char *s = op->args;
     for (uint32_t i = 0; i < call->nkids && *s != '\0'; ++i) {

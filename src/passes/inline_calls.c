@@ -5,10 +5,12 @@
  * The entry is run binding by binding with a stack of the blocks that are open, so no nesting of the text grows the C stack. Every
  * call is written out at its place, since equal kernels are shared by fuse-ops: a call costs a line of main for each operator.
  * Programs that grow too much by this are refused (TG_GROWTH_*). Recursion is decided here: by a match on a value that is known, it
- * runs to its end; as the last step behind an if, it is a loop; otherwise there is no way to compile it. */
+ * or a condition made of numbers that are known, it runs to its end; as the last step behind an if, it is a loop; otherwise there is no
+ * way to compile it. Where the branches of an if give different functions or constructors, what follows goes into both. */
 #include "inline_calls.h"
 #include "prim_call.h"
 #include "passes.h"
+#include "eval/eval.h"
 #include "ops/ops.h"
 #include "ir/text.h"
 
@@ -145,6 +147,25 @@ static bool check_size(tg_inliner *e, const tg_static *v, tg_span at)
     return false;
 }
 
+static bool take(tg_inliner *e, const tg_static *v);
+
+/* No value at run time can stand for @p either: the rest of the block is run for each side, inside the if. */
+static bool fork_rest(tg_inliner *e, const tg_static *either)
+{
+    const tg_frame *f = top(e), *open = either->open;
+    if (tg_too_deep(e, open->at))
+        return false;
+    if (++e->nforks > TG_MAX_FORKS) {
+        tg_error(e->cx, open->at->span, "the branches of this if give %s: which one is known only when the model runs, and what follows "
+                                        "would have to be written more than %d times", tg_s_text(e, either), TG_MAX_FORKS);
+        return false;
+    }
+    tg_frame rest = { .kind = TG_F_THEN, .block = f->block, .next = f->next, .from = f->next, .branches = f->branches + 1, .out = open->then_out,
+                      .at = open->at, .condition = open->condition, .either = either, .env = TG_NEW(e->cx, tg_env) };
+    rest.env->outer = f->env;
+    return tg_push_frame(e, rest) && take(e, open->then_value);
+}
+
 /* The binding where the top frame stands takes @p v, which may be declared otherwise. */
 static bool take(tg_inliner *e, const tg_static *v)
 {
@@ -152,6 +173,8 @@ static bool take(tg_inliner *e, const tg_static *v)
     const tg_node *bind = binding_of(f);
     if (v == NULL || !check_size(e, v, bind->span))
         return false;
+    if (v->kind == TG_S_EITHER)
+        return fork_rest(e, v);
     v = tg_static_declare(e, f->out, v, bind->u.var, bind->u.var->type, bind->span);
     if (v == NULL)
         return false;
@@ -177,6 +200,37 @@ static const tg_static **operands(tg_inliner *e, const tg_node *v, uint32_t from
     return arg;
 }
 
+static bool in_callee(const tg_inliner *e)
+{
+    for (size_t i = e->frames.n; i > 0; --i)
+        if (e->frames.at[i - 1].callee != NULL)
+            return true;
+    return false;
+}
+
+/* Arithmetic on numbers that are known, inside functions: it may decide how often they call themselves. */
+static bool counts(const tg_inliner *e, const tg_node *call)
+{
+    static const char *const op[] = { "add", "subtract", "multiply", "maximum", "minimum", "equal", "not_equal", "less", "less_equal",
+                                      "greater", "greater_equal", "logical_and", "logical_or", "logical_not" };
+    for (uint32_t i = 0; i < call->nkids; ++i)
+        if (call->kid[i]->kind != TG_RCONST || call->kid[i]->type->n != 0)
+            return false;
+    for (size_t k = 0; k < TG_COUNT(op); ++k)
+        if (tg_name_is(call->u.call->op, op[k]))
+            return in_callee(e);
+    return false;
+}
+
+static const tg_static *count(tg_inliner *e, const tg_node *call)
+{
+    const tg_type *type = tg_op_infer(e->cx, call);
+    const tg_tensor *value;
+    if (type == NULL || !tg_eval_call(e->cx, tg_node_with_type(e->cx, call, type), &value, 1))
+        return NULL;
+    return tg_s_runtime(e, tg_node_at(e->cx, tg_rconst(e->cx, value), call->span), 0, 1);
+}
+
 static bool run_operator(tg_inliner *e, const tg_node *v)
 {
     const tg_node **kid = TG_ARRAY(e->cx, const tg_node *, v->nkids);
@@ -186,7 +240,8 @@ static bool run_operator(tg_inliner *e, const tg_node *v)
         if (kid[i] == NULL)
             return false;
     }
-    return take(e, write_value(e, tg_node_with(e->cx, v, v->nkids, kid), 1, 1));
+    const tg_node *call = tg_node_with(e->cx, v, v->nkids, kid);
+    return take(e, counts(e, call) ? count(e, call) : write_value(e, call, 1, 1));
 }
 
 static bool run_tuple(tg_inliner *e, const tg_node *v)
@@ -418,7 +473,8 @@ static bool finish_call(tg_inliner *e, const tg_static *result)
     tg_frame f = e->frames.at[--e->frames.n];
     if (f.callee != NULL) {
         leave(e, &f);
-        result = tg_static_declare(e, f.out, result, NULL, f.callee->func->ret, f.at->span);
+        if (result->kind != TG_S_EITHER)
+            result = tg_static_declare(e, f.out, result, NULL, f.callee->func->ret, f.at->span);
     }
     return take(e, result);
 }
@@ -429,16 +485,43 @@ static bool finish_then(tg_inliner *e, const tg_static *result)
     f->kind = TG_F_ELSE;
     f->then_value = result;
     f->then_out = f->out;
+    f->result = NULL;
+    if (f->either != NULL) {
+        tg_env *env = TG_NEW(e->cx, tg_env);
+        env->outer = f->env->outer;
+        f->env = env;
+        f->out = f->either->open->out;
+        f->next = f->from;
+        return take(e, f->either->field[0]);
+    }
     f->out = tg_new_out(e, f->then_out->unit);
     f->block = f->at->kid[2];
     f->next = 0;
     return true;
 }
 
+static const tg_static *either_of(tg_inliner *e, const tg_frame *f, const tg_static *otherwise)
+{
+    tg_static *s = TG_NEW(e->cx, tg_static);
+    s->kind = TG_S_EITHER;
+    s->depth = 1;
+    s->n = 1;
+    s->open = tg_copy(e->cx, f, sizeof *f);
+    s->field = tg_copy(e->cx, &otherwise, sizeof otherwise);
+    return s;
+}
+
 static bool finish_else(tg_inliner *e, const tg_static *result)
 {
-    tg_frame f = e->frames.at[--e->frames.n];
-    return take(e, tg_join(e, &f, result, top(e)->out, binding_of(top(e))->u.var));
+    tg_frame f = e->frames.at[--e->frames.n], *below = top(e);
+    const tg_var unnamed = { .name = tg_intern_z(e->cx, ""), .numbered = true, .span = f.at->span };
+    const tg_static *both = !tg_can_join(f.then_value, result) ? either_of(e, &f, result)
+                            : tg_join(e, &f, result, below->out, f.either != NULL ? &unnamed : binding_of(below)->u.var);
+    if (f.either == NULL)
+        return take(e, both);
+    below->result = both;           /* both sides have run to the end of its block */
+    below->next = below->block->nkids - 1;
+    return both != NULL;
 }
 
 static bool finish_entry(tg_inliner *e, const tg_static *result)
@@ -454,7 +537,7 @@ static bool finish_entry(tg_inliner *e, const tg_static *result)
 static bool run_block_end(tg_inliner *e)
 {
     tg_frame *f = top(e);
-    const tg_static *result = tg_env_get(e, f->env, f->block->kid[f->block->nkids - 1]);
+    const tg_static *result = f->result != NULL ? f->result : tg_env_get(e, f->env, f->block->kid[f->block->nkids - 1]);
     if (result == NULL)
         return false;
     switch (f->kind) {

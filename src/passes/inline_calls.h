@@ -18,6 +18,7 @@ enum {
     TG_MAX_BRANCHES = 100,          /* nested ifs and loops: C promises 127 levels of blocks, and a main needs some itself */
     TG_MAX_ACTIVE = 20000,          /* calls that wait for one another while compiling */
     TG_MAX_GUARDED = 4,             /* activations of one function, each inside an if of the one before, until it counts as recursion */
+    TG_MAX_FORKS = 1000,            /* blocks whose rest is written for each branch of an if */
     TG_MAX_TUPLE_DEPTH = 100, TG_MAX_TUPLE_FIELDS = 65536,      /* of a value that exists at run time; fields at all depths together */
     TG_GROWTH_BINDINGS = 250000, TG_GROWTH_FACTOR = 4           /* result: at most factor times the text's bindings, plus these */
 };
@@ -31,7 +32,8 @@ enum tg_static_kind {
     TG_S_CTOR,          /* name, field: a value of an algebraic type */
     TG_S_FN,            /* func, env: a function and the variables around it */
     TG_S_MAKER,         /* name: a constructor that has fields, not called yet */
-    TG_S_CELL           /* cell: a reference */
+    TG_S_CELL,          /* cell: a reference */
+    TG_S_EITHER         /* one of two that no value at run time can stand for: open; never in an environment */
 };
 
 typedef struct tg_cell { const tg_static *now; const struct tg_out *made_in; } tg_cell;
@@ -47,6 +49,7 @@ struct tg_static {
     tg_env *env;                    /* FN: NULL for a function of the module */
     const tg_var *self;             /* FN: the variable that the function calls itself by, or NULL */
     tg_cell *cell;
+    const struct tg_frame *open;    /* EITHER: the if that is not written yet; field[0] is what its else branch gives */
 };
 
 /* A function that is written: the entry, or a loop. */
@@ -80,6 +83,9 @@ typedef struct tg_frame {
     const tg_node *condition;       /* THEN, ELSE */
     tg_out *then_out;
     const tg_static *then_value;
+    const struct tg_static *either; /* THEN, ELSE: the rest of the block below, once for each side of this */
+    uint32_t from;                  /* the binding where that rest begins */
+    const tg_static *result;        /* of the block, when both sides of an either have run to its end */
 } tg_frame;
 
 /* What is known of a variable that was written. */
@@ -100,7 +106,7 @@ typedef struct tg_inliner {
     tg_map kept;                    /* name -> primitive function that is called */
     TG_VEC(const tg_func *) made;   /* loops */
     tg_map made_by_name;
-    size_t nwritten, limit, nbindings;
+    size_t nwritten, limit, nbindings, nforks;
     const tg_node *result_of_entry; /* its block when all is done */
     bool failed;                    /* the types of a captured value are wrong: reported */
 } tg_inliner;
@@ -125,6 +131,8 @@ const tg_type *tg_type_of_atom(tg_inliner *e, const tg_node *atom);     /* infer
 /* A value that a declaration of @p type takes: writes a binding that makes infer-types compare them, if they may differ.
  * NULL after an error. */
 const tg_static *tg_static_declare(tg_inliner *e, tg_out *out, const tg_static *v, const tg_var *like, const tg_type *type, tg_span at);
+/* Can a value at run time stand for both branches' results, where they differ? */
+bool tg_can_join(const tg_static *a, const tg_static *b);
 /* One value for both branches of an if: what differs goes through it. NULL after an error. */
 const tg_static *tg_join(tg_inliner *e, const tg_frame *f, const tg_static *otherwise, tg_out *out, const tg_var *like);
 

@@ -15,6 +15,7 @@ bool tg_pass_schedule_funcs(tg_ctx *cx, tg_module *m, const tg_options *opt)
             continue;
         const tg_func *now = tg_schedule_func(cx, f, &t);
         if (now != f) tg_module_set(m, now);
+        tg_temp_reset(cx);          /* nothing of one function helps the next, and there may be thousands */
     }
     return true;
 }

@@ -50,6 +50,7 @@ const char *tg_s_text(tg_inliner *e, const tg_static *v)
     case TG_S_MAKER: return tg_format(e->cx, "the constructor %s", v->name->text);
     case TG_S_CELL: return "a reference";
     case TG_S_TUPLE: return "a tuple";
+    case TG_S_EITHER: return tg_format(e->cx, "%s or %s", tg_s_text(e, v->open->then_value), tg_s_text(e, v->field[0]));
     default: return "a tensor";
     }
 }
@@ -428,8 +429,19 @@ static bool same_form(const tg_static *a, const tg_static *b)
     switch (a->kind) {
     case TG_S_FN: return a->func == b->func && a->env == b->env;
     case TG_S_CELL: return a->cell == b->cell;
+    case TG_S_EITHER: return false;
     default: return true;
     }
+}
+
+bool tg_can_join(const tg_static *a, const tg_static *b)
+{
+    if (same_atom(a, b) || (a->atom != NULL && b->atom != NULL))
+        return true;
+    bool can = same_form(a, b) && a->depth <= TG_MAX_ACTIVE / 4;
+    for (uint32_t i = 0; can && i < a->n; ++i)
+        can = tg_can_join(a->field[i], b->field[i]);
+    return can;
 }
 
 static bool collect(joining *j, const tg_static *a, const tg_static *b)
@@ -444,11 +456,6 @@ static bool collect(joining *j, const tg_static *a, const tg_static *b)
         TG_PUSH(e->cx, j->then, x);
         TG_PUSH(e->cx, j->otherwise, y);
         return true;
-    }
-    if (!same_form(a, b) || a->depth > TG_MAX_ACTIVE / 4) {
-        tg_error(e->cx, j->f->at->span, "the branches of this if give %s and %s: which one is known only when the model runs",
-                 tg_s_text(e, a), tg_s_text(e, b));
-        return false;
     }
     for (uint32_t i = 0; i < a->n; ++i)
         if (!collect(j, a->field[i], b->field[i]))

@@ -3,6 +3,7 @@
 
 #define V "#[version = \"0.0.5\"]\n"
 #define F2 "Tensor[(2), float32]"
+#define FORK "let %f = if (%c) { fn (%v: float32) { %v } } else { fn (%v: float32) { exp(%v) } };"
 
 static const tg_test_case cases[] = {
     { "a global function called twice",
@@ -47,6 +48,26 @@ static const tg_test_case cases[] = {
         "  let %f = fn (%v: float32) -> float32 { negative(%v) };\n"
         "  let %p = if (%c) { (%f, %x) } else { (%f, add(%x, 1f)) };\n  %0 = %p.0;\n  %0(%p.1) }",
       { 0, 3 }, 1, { -4 } },
+    { "another function from each branch",
+      V "def @main(%c: bool, %x: float32) {\n"
+        "  let %f = if (%c) { fn (%v: float32) { negative(%v) } } else { fn (%v: float32) { add(%v, 1f) } };\n"
+        "  %0 = %f(%x);\n  (%f(%0), multiply(%0, 10f)) }",
+      { 0, 3 }, 2, { 5, 40 } },
+    { "another function in each round of a loop",
+      V "def @main(%n: int32, %x: float32) {\n"
+        "  let %loop = fn (%i: int32, %v: float32) -> float32 { if (less(%i, %n)) {\n"
+        "    let %f = if (less(%i, 2)) { fn (%a: float32) { add(%a, 1f) } } else { fn (%a: float32) { multiply(%a, 2f) } };\n"
+        "    %loop(add(%i, 1), %f(%v)) } else { %v } };\n  %loop(0, %x) }",
+      { 4, 3 }, 1, { 20 } },
+    { "recursion that counts down from a number",
+      V "def @fac(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @fac(subtract(%n, 1))) } }\n"
+        "def @main(%x: int32) { add(%x, @fac(5)) }",
+      { 3 }, 1, { 123 } },
+    { "two functions that call each other, from a number",
+      V "def @even(%n: int32, %x: float32) -> float32 { if (equal(%n, 0)) { %x } else { @odd(subtract(%n, 1), negative(%x)) } }\n"
+        "def @odd(%n: int32, %x: float32) -> float32 { if (equal(%n, 0)) { 0f } else { @even(subtract(%n, 1), add(%x, 1f)) } }\n"
+        "def @main(%x: float32) { (@even(4, %x), @even(3, %x)) }",
+      { 3 }, 2, { 3, 0 } },
     { "ifs inside ifs", V "def @main(%a: bool, %b: bool, %x: float32) {\n"
         "  if (%a) { %0 = if (%b) { add(%x, 1f) } else { add(%x, 2f) }; multiply(%0, 10f) } else { %x } }",
       { 1, 0, 3 }, 1, { 50 } },
@@ -87,8 +108,11 @@ static const tg_test_refusal refusals[] = {
     { V "def @main(%x: float32) { fn (%v: float32) { %v } }", "the result of the model is a function" },
     { V "def @main(%x: float32) { let %f = fn (%v: float32) { %v }; exp(%f) }", "operand 0 of exp is the function %f" },
     { V "def @main(%x: float32) { let %f = fn (%v: float32) { %v }; (%x, (%f, %x)) }", "a tuple that holds the function %f" },
-    { V "def @main(%c: bool, %x: float32) { let %f = if (%c) { fn (%v: float32) { %v } } else { fn (%v: float32) { exp(%v) } }; %f(%x) }",
-      "the branches of this if give" },
+    { V "def @main(%c: bool, %x: float32) { if (%c) { fn (%v: float32) { %v } } else { fn (%v: float32) { exp(%v) } } }",
+      "the result of the model is a function or a function" },
+    { V "def @main(%c: bool, %x: float32) {" FORK FORK FORK FORK FORK FORK FORK FORK FORK FORK " %x }", "written more than 1000 times" },
+    { V "def @fac(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @fac(subtract(%n, 1))) } }\n"
+        "def @main(%n: int32) { @fac(%n) }", "whether it goes on is known only when the model runs" },
     { V "def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }", "cannot be an input" },
     { V "def @main(%c: bool, %x: float32) { let %r = ref(%x); let %u = if (%c) { ref_write(%r, %x) } else { () }; ref_read(%r) }",
       "a reference is written inside an if" },

@@ -38,6 +38,23 @@ static const tg_test_case cases[] = {
         "  let %o = if (%c) { Some(negative(%x)) } else { Some(%x) };\n"
         "  match (%o) { Some(%v) => { add(%v, 1f) }, None => { %x }, } }",
       { 1, 3 }, 1, { -2 } },
+    { "another constructor from each branch of an if",
+      V OPTION "def @main(%c: bool, %x: float32) {\n"
+        "  let %o = if (%c) { Some(negative(%x)) } else { None };\n"
+        "  %0 = match (%o) { Some(%v) => { add(%v, 1f) }, None => { %x }, };\n  (%0, multiply(%0, 2f)) }",
+      { 0, 3 }, 2, { 3, 6 } },
+    { "options from ifs in functions, one after another",
+      V OPTION "def @get(%c: bool, %x: float32) -> Option[float32] { if (%c) { Some(multiply(%x, 2f)) } else { None } }\n"
+        "def @or(%o: Option[float32], %d: float32) -> float32 { match (%o) { Some(%v) => { %v }, None => { %d }, } }\n"
+        "def @main(%c: bool, %d: bool, %x: float32) {\n"
+        "  %0 = @get(%c, %x);\n  %1 = @get(%d, negative(%x));\n  %2 = @or(%0, @or(%1, %x));\n"
+        "  %3 = if (%d) { @get(%c, %2) } else { Some(add(%2, 1f)) };\n  (%2, @or(%3, 0f)) }",
+      { 0, 1, 3 }, 2, { -6, 0 } },
+    { "a list as long as a number says",
+      V LIST "def @make(%n: int32, %x: float32) -> List[float32] { if (less(%n, 1)) { Nil } else { Cons(%x, @make(subtract(%n, 1), add(%x, 1f))) } }\n"
+        "def @sum(%l: List[float32]) -> float32 { match (%l) { Cons(%h, %t) => { add(%h, @sum(%t)) }, Nil => { 0f }, } }\n"
+        "def @main(%x: float32) { @sum(@make(4, %x)) }",
+      { 2 }, 1, { 14 } },
     { "a match inside a branch, on a value from outside",
       V OPTION "def @main(%c: bool, %x: float32) {\n"
         "  let %o = Some(add(%x, 1f));\n"
@@ -64,8 +81,7 @@ static void matches_take_the_arm_that_fits(void **state)
 }
 
 static const tg_test_refusal refusals[] = {
-    { V OPTION "def @main(%c: bool, %x: float32) { let %o = if (%c) { Some(%x) } else { None }; match (%o) { Some(%v) => { %v }, None => { %x }, } }",
-      "the branches of this if give Some(…) and None" },
+    { V OPTION "def @main(%c: bool, %x: float32) { if (%c) { Some(%x) } else { None } }", "the result of the model is Some(…) or None" },
     { V OPTION "def @main(%o: Option[float32], %x: float32) { match (%o) { Some(%v) => { %v }, None => { %x }, } }", "cannot be an input" },
     { V OPTION "def @main(%x: float32) { Some(%x) }", "the result of the model is Some(…)" },
     { V OPTION "def @main(%x: float32) { match (None) { Some(%v) => { %v }, } }", "no arm of this match takes None" },
