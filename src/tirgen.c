@@ -283,15 +283,14 @@ tirgen_status tirgen_load_file(tirgen_ctx *ctx, const char *path)
     return tg_guard(ctx, load_file, (void *)(uintptr_t)path);
 }
 
-static bool load_params(tg_ctx *cx, void *arg)
+/* Notes the tensors of a parameter file, whose bytes stay. */
+static bool note_params(tg_ctx *cx, const char *name, const void *bytes, size_t size)
 {
-    size_t size;
-    const void *bytes = map_file(cx, arg, &size);
     tg_params p = { 0, NULL };
-    if (!tg_read_params(cx, arg, bytes, size, &p))
+    if (!tg_read_params(cx, name, bytes, size, &p))
         return false;
     tg_session *s = tg_session_of(cx);
-    const char *file = tg_intern_z(cx, arg)->text;
+    const char *file = tg_intern_z(cx, name)->text;
     for (size_t i = 0; i < p.n; ++i) {
         TG_PUSH(cx, s->param_name, p.at[i].name);
         TG_PUSH(cx, s->param_value, p.at[i].value);
@@ -301,9 +300,28 @@ static bool load_params(tg_ctx *cx, void *arg)
     return true;
 }
 
+static bool load_params(tg_ctx *cx, void *arg)
+{
+    size_t size;
+    const void *bytes = map_file(cx, arg, &size);
+    return note_params(cx, arg, bytes, size);
+}
+
 tirgen_status tirgen_load_params(tirgen_ctx *ctx, const char *path)
 {
     return tg_guard(ctx, load_params, (void *)(uintptr_t)path);
+}
+
+static bool load_params_bytes(tg_ctx *cx, void *arg)
+{
+    const loading *l = arg;
+    return note_params(cx, l->name, tg_copy(cx, l->text, l->size), l->size);
+}
+
+tirgen_status tirgen_load_params_bytes(tirgen_ctx *ctx, const char *name, const void *bytes, size_t size_bytes)
+{
+    loading l = { name, bytes, size_bytes };
+    return tg_guard(ctx, load_params_bytes, &l);
 }
 
 /* ---- compiling ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/module.h"
+#include "mlf.h"
 #include "session.h"
 
 int tirc_exit_status(tirgen_status status)
@@ -112,7 +113,12 @@ int tirc_job_read(tirc_job *job)
     for (size_t i = 0; status == TIRGEN_OK && i < args->nmodels; ++i) {
         if (tirc_option_on(args, TIRC_VERBOSE)) tirc_say("reading %s", args->model[i]);
         tirc_progress_step(job->progress, args->model[i]);
-        status = tirgen_load_file(job->ctx, args->model[i]);
+        if (tirc_archive_is(args->model[i])) {
+            int failed = tirc_mlf_read(job, args->model[i]);
+            if (failed != 0) return failed;
+        } else {
+            status = tirgen_load_file(job->ctx, args->model[i]);
+        }
     }
     for (size_t i = 0; status == TIRGEN_OK && i < tirc_option_count(args, TIRC_PARAMS); ++i) {
         const char *path = tirc_option_at(args, TIRC_PARAMS, i);
