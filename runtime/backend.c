@@ -1,4 +1,4 @@
-/* backend.c: memory of kernels, from a stack that the platform names. SPDX-License-Identifier: Apache-2.0 */
+/* backend.c: memory of kernels, from a stack that the platform names; parallel loops, one part after the other. SPDX-License-Identifier: Apache-2.0 */
 #include <tirgen_rt/config.h>
 #include <tirgen_rt/model.h>
 #include <tirgen_rt/packed.h>
@@ -37,4 +37,17 @@ int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr)
         TVMAPISetLastError("TVMBackendFreeWorkspace: not the newest block");
     }
     return (int)status;
+}
+
+/* Weak: a port with threads has its own. */
+TIRGEN_RT_WEAK int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task)
+{
+    TVMParallelGroupEnv env;
+    int status = 0;
+    env.sync_handle = NULL;
+    env.num_task = num_task > 0 ? (int32_t)num_task : 1;
+    for (int32_t task = 0; task < env.num_task && status == 0; ++task) {
+        status = flambda((int)task, &env, cdata);
+    }
+    return status;
 }

@@ -196,6 +196,8 @@ static bool set_option(tg_ctx *cx, void *arg)
         return set_switch(cx, s, &o->keep_layout);
     if (strcmp(s->name, "keep-schedule") == 0)
         return set_switch(cx, s, &o->keep_schedule);
+    if (strcmp(s->name, "parallel") == 0)
+        return set_switch(cx, s, &o->parallel);
     if (strcmp(s->name, "shape") == 0)
         return set_shape(cx, s, o);
     if (strcmp(s->name, "entry") == 0) {

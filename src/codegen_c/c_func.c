@@ -103,28 +103,28 @@ void c_describe(tg_emit *e, const c_fn *fn)
 
 /* ---- the signature ---- */
 
-static const char *pointer_text(tg_emit *e, const c_fn *fn, uint32_t i)
+static const char *pointer_text(tg_emit *e, const c_fn *fn, uint32_t i, bool promise)
 {
     const tg_var *v = fn->f->param[i];
     const c_var *c = c_var_of(e, v);
     const char *type = v->type->kind == TG_T_PTR || c->voted != 0 ? c_element(e, c->elem, v->span) : "void";
-    bool no_alias = tg_v_get_int(fn->f->attrs, "tir.noalias", 0) != 0 && fn->f->buffer != NULL && fn->f->buffer[i] != NULL;
+    bool no_alias = promise && tg_v_get_int(fn->f->attrs, "tir.noalias", 0) != 0 && fn->f->buffer != NULL && fn->f->buffer[i] != NULL;
     return tg_format(e->cx, "%s%s *%s%s", c->stored ? "" : "const ", type, no_alias ? "TIRGEN_RESTRICT " : "", c->name->text);
 }
 
-static const char *param_text(tg_emit *e, const c_fn *fn, uint32_t i)
+const char *c_param_text(tg_emit *e, const c_fn *fn, uint32_t i, bool promise)
 {
     static const char *const packed[6] = { "TVMValue *", "int *", "int ", "TVMValue *", "int *", "void *" };
     const tg_var *v = fn->f->param[i];
     if (fn->is_packed)
         return tg_format(e->cx, "%s%s", packed[i], c_var_of(e, v)->name->text);
     if (v->type->kind == TG_T_PTR || v->type->dtype.code == kDLOpaqueHandle)
-        return pointer_text(e, fn, i);
+        return pointer_text(e, fn, i, promise);
     return tg_format(e->cx, "%s %s", c_type(e, v->type->dtype, v->span), c_var_of(e, v)->name->text);
 }
 
 /* Parameters are named here, in the scope that the caller has opened. */
-static void name_params(tg_emit *e, const c_fn *fn)
+void c_name_params(tg_emit *e, const c_fn *fn)
 {
     for (uint32_t i = 0; i < fn->f->nparams; ++i) {
         const tg_var *v = fn->f->param[i];
@@ -132,14 +132,14 @@ static void name_params(tg_emit *e, const c_fn *fn)
     }
 }
 
-static void put_signature(tg_emit *e, const c_fn *fn)
+void c_put_signature(tg_emit *e, const c_fn *fn)
 {
     const char *type = fn->returns ? c_type(e, fn->ret, fn->f->span) : "void";
     const char *start = tg_format(e->cx, "%s%s %s(", fn->is_public ? "" : "static ", type, fn->name->text);
     size_t column = strlen(start);
     tg_puts(e->to, start);
     for (uint32_t i = 0; i < fn->f->nparams; ++i) {
-        const char *text = param_text(e, fn, i);
+        const char *text = c_param_text(e, fn, i, true);
         size_t n = strlen(text);
         if (i > 0)
             tg_putc(e->to, ',');
@@ -159,8 +159,8 @@ void c_signature(tg_emit *e, const c_fn *fn)
 {
     size_t mark = c_scope_open(e);
     ++e->epoch;
-    name_params(e, fn);
-    put_signature(e, fn);
+    c_name_params(e, fn);
+    c_put_signature(e, fn);
     c_scope_close(e, mark);
 }
 
@@ -208,9 +208,9 @@ void c_function(tg_emit *e, c_fn *fn)
     if (fn->is_packed)
         e->need |= C_PACKED;
     c_scan_updates(e, fn);
-    name_params(e, fn);
+    c_name_params(e, fn);
     c_describe(e, fn);
-    put_signature(e, fn);
+    c_put_signature(e, fn);
     tg_puts(e->to, "\n{\n");
     for (uint32_t i = 0; i < fn->f->nparams; ++i)
         if (!c_var_of(e, fn->f->param[i])->used)

@@ -1,8 +1,6 @@
 /* c_stmt.c: statements. Binders (let, allocate, views) print in a loop, since chains of them are as long as a model is. */
 #include "emit.h"
 
-enum { MOST_LANES_UNROLLED = 64 };
-
 void c_line(tg_emit *e)
 {
     e->line = e->to->n;
@@ -39,117 +37,6 @@ static const tg_name *name_local(tg_emit *e, const tg_var *v, const char *otherw
     return name;
 }
 
-/* ---- vectors: a loop over lanes ---- */
-
-static bool needs_constant_lanes(const tg_node *n, unsigned *few)
-{
-    bool vectors_of_vectors = (n->kind == TG_LOAD || n->kind == TG_STORE) && n->u.buf->dtype.lanes > 1 && n->nkids > 0
-                              && tg_dtype_of(n->kid[n->nkids - 1]).lanes > 1;
-    if (n->kind == TG_SHUFFLE || vectors_of_vectors || *few == 0)
-        return true;
-    --*few;
-    for (uint32_t i = 0; i < n->nkids; ++i)
-        if (needs_constant_lanes(n->kid[i], few))
-            return true;
-    return false;
-}
-
-typedef void (*lane_fn)(tg_emit *e, const tg_node *n, const void *user);
-
-static void each_lane(tg_emit *e, const tg_node *n, int64_t lanes, lane_fn fn, const void *user)
-{
-    unsigned few = 1000;
-    if (needs_constant_lanes(n, &few)) {
-        if (lanes > MOST_LANES_UNROLLED) {
-            tg_error(e->cx, n->span, "a shuffle of more than %d lanes", MOST_LANES_UNROLLED);
-            e->failed = true;
-        }
-        for (int64_t k = 0; k < lanes && !e->failed; ++k) {
-            e->lane_at = k;
-            fn(e, n, user);
-        }
-        e->lane_at = -1;
-        return;
-    }
-    size_t mark = c_scope_open(e);
-    e->lane = c_local(e, "lane", 4, "lane")->text;
-    c_line(e);
-    tg_printf(e->to, "for (int32_t %s = 0; %s < %lld; ++%s) {\n", e->lane, e->lane, (long long)lanes, e->lane);
-    ++e->level;
-    fn(e, n, user);
-    --e->level;
-    c_line(e);
-    tg_puts(e->to, "}\n");
-    c_scope_close(e, mark);
-    e->lane = NULL;
-}
-
-static void lane_to_array(tg_emit *e, const tg_node *n, const void *array)
-{
-    DLDataType d = tg_dtype_of(n);
-    d.lanes = 1;
-    c_line(e);
-    tg_puts(e->to, array);
-    c_put_lane(e);
-    tg_puts(e->to, " = ");
-    c_assigned(e, n, d);
-    tg_puts(e->to, ";\n");
-}
-
-static void lane_store(tg_emit *e, const tg_node *n, const void *user)
-{
-    (void)user;
-    c_store(e, n);
-}
-
-/* Does the value read what the store writes, at another place? All lanes are read before any is written. */
-static bool overlaps(tg_emit *e, const tg_node *store, const tg_node *n, unsigned *few)
-{
-    if (*few == 0)
-        return true;
-    --*few;
-    if (n->kind == TG_LOAD) {
-        const c_var *to = c_var_of(e, store->u.buf->data), *from = c_var_of(e, n->u.buf->data);
-        bool same_place = n->u.buf == store->u.buf && n->nkids + 1 == store->nkids;
-        for (uint32_t k = 0; same_place && k < n->nkids; ++k)
-            same_place = tg_node_equal(e->cx, n->kid[k], store->kid[k + 1]);
-        bool no_alias = tg_v_get_int(e->now->f->attrs, "tir.noalias", 0) != 0 || to->local || from->local;
-        if ((to == from || !no_alias) && !same_place)
-            return true;
-    }
-    for (uint32_t i = 0; i < n->nkids; ++i)
-        if (overlaps(e, store, n->kid[i], few))
-            return true;
-    return false;
-}
-
-static void vector_store(tg_emit *e, const tg_node *n)
-{
-    DLDataType d = tg_dtype_of(n->kid[0]);
-    int64_t lanes = d.lanes;
-    unsigned few = 1000;
-    if (!overlaps(e, n, n->kid[0], &few)) {
-        each_lane(e, n, lanes, lane_store, NULL);
-        return;
-    }
-    size_t mark = c_scope_open(e);
-    c_line(e);
-    tg_puts(e->to, "{\n");
-    ++e->level;
-    const char *name = c_local(e, "lanes", 5, "lanes")->text;
-    d.lanes = 1;
-    c_line(e);
-    tg_printf(e->to, "%s %s[%lld];\n", c_type(e, d, n->span), name, (long long)lanes);
-    each_lane(e, n->kid[0], lanes, lane_to_array, name);
-    e->held = name;
-    each_lane(e, n, lanes, lane_store, NULL);
-    e->held = NULL;
-    --e->level;
-    c_line(e);
-    tg_puts(e->to, "}\n");
-    c_scope_close(e, mark);
-}
-
 /* ---- let ---- */
 
 static void declare_scalar(tg_emit *e, const tg_var *v, const tg_node *value)
@@ -177,7 +64,7 @@ static void declare_vector(tg_emit *e, const tg_var *v, const tg_node *value)
     const tg_name *name = name_local(e, v, "vector");
     c_line(e);
     tg_printf(e->to, "%s %s[%u];\n", c_type(e, d, value->span), name->text, (unsigned)v->type->dtype.lanes);
-    each_lane(e, value, v->type->dtype.lanes, lane_to_array, name->text);
+    c_lanes_to_array(e, value, v->type->dtype.lanes, name->text);
 }
 
 static const char *object_type(const c_var *v)
@@ -439,6 +326,8 @@ static const tg_node *loop_end(tg_emit *e, const tg_node *min, const tg_node *ex
         return extent;
     if (min->kind == TG_INT && extent->kind == TG_INT)
         return tg_int(e->cx, tg_dtype_of(min), min->u.i + extent->u.i);
+    if (extent->kind == TG_SUB && tg_node_equal(e->cx, extent->kid[1], min))
+        return extent->kid[0];
     return tg_bin(e->cx, TG_ADD, min, extent);
 }
 
@@ -738,7 +627,7 @@ static void single(tg_emit *e, const tg_node *n)
         for (uint32_t i = 0; i < n->nkids; ++i)
             prepare(e, n->kid[i]);
         if (tg_dtype_of(n->kid[0]).lanes > 1)
-            vector_store(e, n);
+            c_put_vector_store(e, n);
         else
             c_store(e, n);
         break;

@@ -115,6 +115,9 @@ static void name_globals(tg_emit *e)
         c_fn *fn = e->fn.at[i];
         if (!fn->is_public)
             fn->name = c_global(e, fn->f->name->text, fn->f->name->len, "function");
+        static const char *const of_task[] = { "_args", "_part", "_range" };
+        for (size_t k = 0; k < TG_COUNT(of_task) && tg_v_get_int(fn->f->attrs, TG_TASK, 0) != 0; ++k)
+            c_reserve(e, tg_format(e->cx, "%s%s", fn->name->text, of_task[k]));
     }
     c_collect_tables(e);
     c_pools_name(e);
@@ -149,7 +152,10 @@ static bool print_functions(tg_emit *e, tg_text *text)
     e->to = text;
     for (size_t i = 0; i < e->fn.n && !e->failed; ++i) {
         tg_putc(text, '\n');
-        c_function(e, e->fn.at[i]);
+        if (tg_v_get_int(e->fn.at[i]->f->attrs, TG_TASK, 0) != 0)
+            c_put_task(e, e->fn.at[i]);
+        else
+            c_function(e, e->fn.at[i]);
     }
     if (e->model.main != NULL && !e->failed)
         c_put_entry(e);
@@ -164,6 +170,7 @@ static void put_source(tg_emit *e)
     put_includes(e);
     put_macros(e);
     put_externs(e);
+    c_put_vector_types(e);
     c_put_helpers(e);
     c_put_tables(e);
     c_put_pools(e);

@@ -154,6 +154,7 @@ typedef struct tg_emit {
     tg_map extern_of;
     TG_VEC(c_table) table;
     tg_map table_of;            /* tensor, and hash of one -> index + 1 */
+    TG_VEC(DLDataType) vector;      /* vector types that the file declares (c_vector.c) */
     TG_VEC(c_helper_use) helper;
     c_model model;
 
@@ -286,6 +287,15 @@ void c_line(tg_emit *e);                                        /* begins a line
 void c_body(tg_emit *e, const tg_node *n);                      /* statements at the current level, without braces */
 void c_function(tg_emit *e, c_fn *fn);
 void c_signature(tg_emit *e, const c_fn *fn);                   /* without the final ; or { */
+void c_name_params(tg_emit *e, const c_fn *fn);                 /* in the scope that is open */
+void c_put_signature(tg_emit *e, const c_fn *fn);               /* of named parameters */
+/* "const float *restrict x"; promise: with restrict where the function makes that promise. */
+const char *c_param_text(tg_emit *e, const c_fn *fn, uint32_t i, bool promise);
+void c_put_task(tg_emit *e, c_fn *fn);                          /* c_task.c */
+/* c_vector.c */
+void c_put_vector_store(tg_emit *e, const tg_node *n);
+void c_lanes_to_array(tg_emit *e, const tg_node *value, int64_t lanes, const char *array);
+void c_put_vector_types(tg_emit *e);
 void c_describe(tg_emit *e, const c_fn *fn);                    /* the comment above a function */
 void c_collect_tables(tg_emit *e);                              /* and names them */
 void c_needs_of_tables(tg_emit *e);

@@ -76,7 +76,7 @@ static int set_options(tirc_job *job)
 {
     static const enum tirc_option passed_on[] = { TIRC_INTERFACE_API,   TIRC_UNPACKED_API, TIRC_WORKSPACE_ALIGN,
                                                   TIRC_CONSTANT_ALIGN, TIRC_ENTRY,        TIRC_KEEP_LAYOUT,
-                                                  TIRC_KEEP_SCHEDULE };
+                                                  TIRC_KEEP_SCHEDULE,  TIRC_PARALLEL };
     tirgen_status status = tirgen_set_option(job->ctx, "prefix", job->prefix);
     if (status == TIRGEN_OK) status = tirgen_set_option(job->ctx, "target", job->target);
     for (size_t i = 0; status == TIRGEN_OK && i < sizeof passed_on / sizeof passed_on[0]; ++i) {

@@ -177,6 +177,8 @@ static void no_memory(void)
     exit(1);
 }
 
+enum { FIRST_ROW = 256 };    /* beyond what getopt itself returns: ':', '?' and other characters */
+
 static void fill_table(struct option *table)
 {
     size_t n = 0;
@@ -186,7 +188,7 @@ static void fill_table(struct option *table)
         table[n].name = r->spelling;
         table[n].has_arg = row_of(r->id)->argument[0] == '\0' ? optional_argument : required_argument;
         table[n].flag = NULL;
-        table[n].val = (int)i;
+        table[n].val = FIRST_ROW + (int)i;
         ++n;
     }
     memset(&table[n], 0, sizeof table[n]);
@@ -220,7 +222,7 @@ bool tirc_options_read(tirc_args *args, int argc, char **argv)
             say_unknown(argv[optind - 1]);
             return false;
         }
-        args->given[args->ngiven].id = rows[c].id;
+        args->given[args->ngiven].id = rows[c - FIRST_ROW].id;
         args->given[args->ngiven].value = optarg == NULL ? "1" : optarg;
         ++args->ngiven;
     }

@@ -41,6 +41,7 @@ void tg_module_set(tg_module *m, const tg_func *f);                         /* r
 void tg_module_remove(tg_module *m, const tg_name *name);
 const tg_name *tg_module_unique(tg_module *m, const char *hint);            /* hint, hint_1, hint_2 … */
 tg_func *tg_func_copy(tg_ctx *cx, const tg_func *f);                        /* to change before it goes into a module */
+#define TG_TASK "tirgen.task"    /* attribute of a function over a range, its last two parameters, that may run in parts at the same time */
 bool tg_is_main(const tg_func *f);                                          /* the AOT main: runs the operators in order */
 const tg_func *tg_module_main(const tg_module *m);                          /* NULL when there is none */
 /* The level of a module by what it holds: Relay while any function is Relay, then TensorIR while any block exists. */

@@ -21,6 +21,7 @@ typedef struct tg_options {
     const tg_shape_option *shapes;
     bool keep_layout;               /* leave NCHW as it is */
     bool keep_schedule;             /* leave loops from text as they are */
+    bool parallel;                  /* parallel loops go through TVMBackendParallelLaunch */
 } tg_options;
 
 #endif

@@ -42,6 +42,7 @@ bool tg_pass_dot_calls(tg_ctx *cx, tg_module *m, const tg_options *opt);        
 bool tg_pass_loops(tg_ctx *cx, tg_module *m, const tg_options *opt);            /* unit loops go, unrolled loops unroll */
 bool tg_pass_base_pointers(tg_ctx *cx, tg_module *m, const tg_options *opt);    /* what a loop keeps of its indices moves before it */
 bool tg_pass_plan_memory(tg_ctx *cx, tg_module *m, const tg_options *opt);      /* allocations to offsets in the workspace */
+bool tg_pass_parallel_tasks(tg_ctx *cx, tg_module *m, const tg_options *opt);   /* parallel loops to functions over a range */
 bool tg_pass_lower_call_packed(tg_ctx *cx, tg_module *m, const tg_options *opt);/* arguments, binding and results of calls */
 
 #endif

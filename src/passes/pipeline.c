@@ -33,6 +33,7 @@ const tg_pass tg_pipeline[] = {
     { "simplify-loops", tg_pass_simplify, "what the loops left to fold" },
     { "plan-memory", tg_pass_plan_memory, "allocations become offsets in the workspace" },
     { "base-pointers", tg_pass_base_pointers, "what a loop keeps of its indices moves before it" },
+    { "parallel-tasks", tg_pass_parallel_tasks, "with -parallel: parallel loops become functions over a range" },
     { "lower-call-packed", tg_pass_lower_call_packed, "arguments, binding and results of calls" },
     { NULL, NULL, NULL }
 };

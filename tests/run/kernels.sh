@@ -4,9 +4,11 @@
 set -u
 failed=0
 for cc in "gcc -O0 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror" "gcc -O3" "clang -O2 -Werror" \
-    "gcc -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"; do
+    "gcc -O1 -DTIRGEN_NO_VECTORS -fsanitize=address,undefined -fno-sanitize-recover=all"; do
     "$1" verify "$2" -seed 5 -cc "$cc" || { echo "FAILED $2 with $cc"; failed=1; }
 done
+"$1" verify "$2" -seed 6 -parallel -cc "gcc -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror -fsanitize=address,undefined" ||
+    { echo "FAILED $2 with -parallel"; failed=1; }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 runtime=$(cd "$(dirname "$0")/../../runtime/include" && pwd)

@@ -18,7 +18,7 @@ static const struct { const char *params, *tir, *c; } rows[] = {
       "    for (int32_t i = 0; i < 8; ++i) {\n        for (int32_t j = 1; j < 5; ++j) {\n            for (int32_t k = 0; k < 2; ++k) {\n"
       "                B[i] = 0.0f;\n            }\n        }\n    }" },
     { B8 ", n: T.int32", "    for i in T.parallel(n):\n        B[i] = T.float32(0)\n    for i in range(n, n * 2):\n        B[i] = T.float32(1)\n",
-      "    for (int32_t i = 0; i < n; ++i) {\n        B[i] = 0.0f;\n    }\n    for (int32_t i = n; i < n + (n * 2 - n); ++i) {\n        B[i] = 1.0f;\n    }" },
+      "    for (int32_t i = 0; i < n; ++i) {\n        B[i] = 0.0f;\n    }\n    for (int32_t i = n; i < n * 2; ++i) {\n        B[i] = 1.0f;\n    }" },
     { B8 ", " I8, "    for i in range(J[0]):\n        B[i] = T.float32(0)\n",
       "    const int32_t i_end = J[0];\n    for (int32_t i = 0; i < i_end; ++i) {\n        B[i] = 0.0f;\n    }" },
     { I8, "    while J[0] < 10:\n        J[0] = J[1]\n", "    while (J[0] < 10) {\n        J[0] = J[1];\n    }" },

@@ -95,7 +95,7 @@ static void spellings_of_tvm_are_the_same_options(void **state)
 static const struct { const char *line, *said; } wrong[] = {
     { "-prefx=a m", "tirc: unknown option '-prefx=a'; did you mean -prefix?\n" },
     { "--zzz m", "tirc: unknown option '--zzz'; tirc --help lists them\n" },
-    { "m -p a", "tirc: option '-p' is not clear: could be -prefix -params -passes -print-after\n" },
+    { "m -p a", "tirc: option '-p' is not clear: could be -prefix -params -parallel -passes -print-after\n" },
     { "m -params", "tirc: option '-params' needs a value: FILE\n" },
     { "m -prefix=", "tirc: option '-prefix' needs a value: P\n" },
     { "m -emit=relai", "tirc: option '-emit': 'relai' is not one of c|relay|tensorir|tir\n" },
@@ -142,9 +142,25 @@ static void the_nearest_word_is_near(void **state)
     assert_null(tirc_nearest("simplify", words, 3));
 }
 
+/* Every row, whatever its number: getopt's own answers are small numbers too. */
+static void every_option_is_known_by_its_spelling(void **state)
+{
+    (void)state;
+    for (int id = 0; id < TIRC_NOPTIONS; ++id) {
+        tirc_args args;
+        char said[512], line[128];
+        snprintf(line, sizeof line, "-help %s=1 m", tirc_option_name((enum tirc_option)id));
+        assert_true(read_line(&args, line, said, sizeof said));
+        assert_string_equal(said, "");
+        assert_true(tirc_option_count(&args, (enum tirc_option)id) >= 1);
+        tirc_options_free(&args);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_is_known_by_its_spelling),
         cmocka_unit_test(values_come_after_an_equals_sign_or_as_the_next_word),
         cmocka_unit_test(the_last_value_counts_and_all_are_kept),
         cmocka_unit_test(a_switch_is_on_alone_and_off_with_0),

@@ -95,6 +95,23 @@ void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, 
 /** Give back the newest block. @return 0, or a status. */
 int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
 
+/** Of a parallel launch: how many tasks there are. */
+typedef struct {
+    void *sync_handle;
+    int32_t num_task;
+} TVMParallelGroupEnv;
+
+/** One task of a parallel launch, 0 <= @p task_id < penv->num_task. @return 0, or a status. */
+typedef int (*FTVMParallelLambda)(int task_id, TVMParallelGroupEnv *penv, void *cdata);
+
+/**
+ * Run a function once for each task, and return when all are done. A port with threads defines its own; this one runs one
+ * task after the other.
+ * @param num_task  How many tasks; 0: as many as there are threads, here 1.
+ * @return 0, or the first status that was not.
+ */
+int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task);
+
 /** Find a function that the application registered. @return 0, or 0x100. */
 int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
 #endif
