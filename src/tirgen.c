@@ -176,6 +176,15 @@ static bool set_shape(tg_ctx *cx, const setting *s, tg_options *o)
     return true;
 }
 
+static bool set_abi(tg_ctx *cx, const setting *s, tg_options *o)
+{
+    o->ffi = strcmp(s->value, "tvm-ffi") == 0;
+    if (o->ffi || strcmp(s->value, "c") == 0)
+        return true;
+    tg_error(cx, TG_NOWHERE, "-abi takes c or tvm-ffi, not \"%s\"", s->value);
+    return false;
+}
+
 static bool set_option(tg_ctx *cx, void *arg)
 {
     const setting *s = arg;
@@ -186,6 +195,8 @@ static bool set_option(tg_ctx *cx, void *arg)
         return set_target(cx, s, &o->target);
     if (strcmp(s->name, "interface-api") == 0)
         return set_interface(cx, s, o);
+    if (strcmp(s->name, "abi") == 0)
+        return set_abi(cx, s, o);
     if (strcmp(s->name, "unpacked-api") == 0)
         return set_switch(cx, s, &o->unpacked_api);
     if (strcmp(s->name, "workspace-byte-alignment") == 0)
@@ -351,6 +362,11 @@ static bool compile(tg_ctx *cx, void *arg)
     }
     if (s->options.interface_api == TG_INTERFACE_C && !s->options.unpacked_api) {
         tg_error(cx, TG_NOWHERE, "-interface-api=c and -unpacked-api=0 exclude each other: the C interface calls operators with plain pointers");
+        c->status = TIRGEN_EOPTION;
+        return false;
+    }
+    if (s->options.interface_api == TG_INTERFACE_C && s->options.ffi) {
+        tg_error(cx, TG_NOWHERE, "-interface-api=c and -abi=tvm-ffi exclude each other: tvm-ffi enters through the packed interface");
         c->status = TIRGEN_EOPTION;
         return false;
     }

@@ -74,11 +74,14 @@ static char *prefix_of(const tirc_args *args)
 
 static int set_options(tirc_job *job)
 {
-    static const enum tirc_option passed_on[] = { TIRC_INTERFACE_API,   TIRC_UNPACKED_API, TIRC_WORKSPACE_ALIGN,
-                                                  TIRC_CONSTANT_ALIGN, TIRC_ENTRY,        TIRC_KEEP_LAYOUT,
-                                                  TIRC_KEEP_SCHEDULE,  TIRC_PARALLEL };
+    static const enum tirc_option passed_on[] = { TIRC_ABI,            TIRC_INTERFACE_API, TIRC_UNPACKED_API, TIRC_WORKSPACE_ALIGN,
+                                                  TIRC_CONSTANT_ALIGN, TIRC_ENTRY,         TIRC_KEEP_LAYOUT,  TIRC_KEEP_SCHEDULE,
+                                                  TIRC_PARALLEL };
+    const char *abi = tirc_option(job->args, TIRC_ABI);
     tirgen_status status = tirgen_set_option(job->ctx, "prefix", job->prefix);
     if (status == TIRGEN_OK) status = tirgen_set_option(job->ctx, "target", job->target);
+    if (status == TIRGEN_OK && abi != NULL && strcmp(abi, "tvm-ffi") == 0)      /* unless the command line says otherwise */
+        status = tirgen_set_option(job->ctx, "interface-api", "packed");
     for (size_t i = 0; status == TIRGEN_OK && i < sizeof passed_on / sizeof passed_on[0]; ++i) {
         const char *value = tirc_option(job->args, passed_on[i]);
         if (value != NULL) status = tirgen_set_option(job->ctx, tirc_option_name(passed_on[i]) + 1, value);
