@@ -176,6 +176,15 @@ static bool set_shape(tg_ctx *cx, const setting *s, tg_options *o)
     return true;
 }
 
+static bool set_abi(tg_ctx *cx, const setting *s, tg_options *o)
+{
+    o->ffi = strcmp(s->value, "tvm-ffi") == 0;
+    if (o->ffi || strcmp(s->value, "c") == 0)
+        return true;
+    tg_error(cx, TG_NOWHERE, "-abi takes c or tvm-ffi, not \"%s\"", s->value);
+    return false;
+}
+
 static bool set_option(tg_ctx *cx, void *arg)
 {
     const setting *s = arg;
@@ -186,6 +195,8 @@ static bool set_option(tg_ctx *cx, void *arg)
         return set_target(cx, s, &o->target);
     if (strcmp(s->name, "interface-api") == 0)
         return set_interface(cx, s, o);
+    if (strcmp(s->name, "abi") == 0)
+        return set_abi(cx, s, o);
     if (strcmp(s->name, "unpacked-api") == 0)
         return set_switch(cx, s, &o->unpacked_api);
     if (strcmp(s->name, "workspace-byte-alignment") == 0)
@@ -285,15 +296,14 @@ tirgen_status tirgen_load_file(tirgen_ctx *ctx, const char *path)
     return tg_guard(ctx, load_file, (void *)(uintptr_t)path);
 }
 
-static bool load_params(tg_ctx *cx, void *arg)
+/* Notes the tensors of a parameter file, whose bytes stay. */
+static bool note_params(tg_ctx *cx, const char *name, const void *bytes, size_t size)
 {
-    size_t size;
-    const void *bytes = map_file(cx, arg, &size);
     tg_params p = { 0, NULL };
-    if (!tg_read_params(cx, arg, bytes, size, &p))
+    if (!tg_read_params(cx, name, bytes, size, &p))
         return false;
     tg_session *s = tg_session_of(cx);
-    const char *file = tg_intern_z(cx, arg)->text;
+    const char *file = tg_intern_z(cx, name)->text;
     for (size_t i = 0; i < p.n; ++i) {
         TG_PUSH(cx, s->param_name, p.at[i].name);
         TG_PUSH(cx, s->param_value, p.at[i].value);
@@ -303,9 +313,28 @@ static bool load_params(tg_ctx *cx, void *arg)
     return true;
 }
 
+static bool load_params(tg_ctx *cx, void *arg)
+{
+    size_t size;
+    const void *bytes = map_file(cx, arg, &size);
+    return note_params(cx, arg, bytes, size);
+}
+
 tirgen_status tirgen_load_params(tirgen_ctx *ctx, const char *path)
 {
     return tg_guard(ctx, load_params, (void *)(uintptr_t)path);
+}
+
+static bool load_params_bytes(tg_ctx *cx, void *arg)
+{
+    const loading *l = arg;
+    return note_params(cx, l->name, tg_copy(cx, l->text, l->size), l->size);
+}
+
+tirgen_status tirgen_load_params_bytes(tirgen_ctx *ctx, const char *name, const void *bytes, size_t size_bytes)
+{
+    loading l = { name, bytes, size_bytes };
+    return tg_guard(ctx, load_params_bytes, &l);
 }
 
 /* ---- compiling ---- */
@@ -333,6 +362,11 @@ static bool compile(tg_ctx *cx, void *arg)
     }
     if (s->options.interface_api == TG_INTERFACE_C && !s->options.unpacked_api) {
         tg_error(cx, TG_NOWHERE, "-interface-api=c and -unpacked-api=0 exclude each other: the C interface calls operators with plain pointers");
+        c->status = TIRGEN_EOPTION;
+        return false;
+    }
+    if (s->options.interface_api == TG_INTERFACE_C && s->options.ffi) {
+        tg_error(cx, TG_NOWHERE, "-interface-api=c and -abi=tvm-ffi exclude each other: tvm-ffi enters through the packed interface");
         c->status = TIRGEN_EOPTION;
         return false;
     }

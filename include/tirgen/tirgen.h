@@ -68,6 +68,8 @@ TIRGEN_API tirgen_status tirgen_load_file(tirgen_ctx *ctx, const char *path);
  * compiled. The printer's leading "v" before a name that starts with a digit is allowed for. The file stays mapped.
  */
 TIRGEN_API tirgen_status tirgen_load_params(tirgen_ctx *ctx, const char *path);
+/** The same from memory. @param name  Shown in diagnostics; copied. @param bytes  Copied, may be freed after the call. */
+TIRGEN_API tirgen_status tirgen_load_params_bytes(tirgen_ctx *ctx, const char *name, const void *bytes, size_t size_bytes);
 
 /** Called after each pass. @p seconds: wall time of the pass. Return 0 to go on, anything else to stop (TIRGEN_EOPTION).
  *  tirgen_print() may be called from inside. */

@@ -194,7 +194,8 @@ void c_put_cmake(tg_emit *e)
     bool model = e->model.main != NULL;
     tg_printf(e->to, "# Builds the model as a static library: add_subdirectory() this folder and link to %s.\n", p);
     tg_printf(e->to, "cmake_minimum_required(VERSION 3.13)\nproject(%s LANGUAGES C)\n\n", p);
-    tg_printf(e->to, "add_library(%s STATIC %s.c%s)\n", p, p, model ? tg_format(e->cx, " %s_workspace.c", p) : "");
+    tg_printf(e->to, "add_library(%s STATIC %s.c%s%s)\n", p, p, model ? tg_format(e->cx, " %s_workspace.c", p) : "",
+              model && e->opt->ffi ? tg_format(e->cx, " %s_ffi.c", p) : "");
     tg_printf(e->to, "target_include_directories(%s PUBLIC \"${CMAKE_CURRENT_SOURCE_DIR}\")\n", p);
     tg_printf(e->to, "target_compile_features(%s PUBLIC c_std_99)\n", p);
     if (e->packed_used)

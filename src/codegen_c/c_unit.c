@@ -190,6 +190,8 @@ static bool put_files(tg_emit *e)
         return false;
     if (e->model.main != NULL && !put_file(e, tg_format(e->cx, "%s_workspace.c", p), c_put_workspace_unit))
         return false;
+    if (e->model.main != NULL && e->opt->ffi && !put_file(e, tg_format(e->cx, "%s_ffi.c", p), c_put_ffi_unit))
+        return false;
     return put_file(e, "CMakeLists.txt", c_put_cmake);
 }
 

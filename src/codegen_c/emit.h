@@ -314,6 +314,7 @@ void c_put_pools(tg_emit *e);
 void c_pass_pools(tg_emit *e, const char *workspace);           /* ", pool, pool" of the call of main */
 void c_put_entry(tg_emit *e);                                   /* <prefix>_run_with_workspace */
 void c_put_workspace_unit(tg_emit *e);
+void c_put_ffi_unit(tg_emit *e);                                 /* <prefix>_ffi.c */
 void c_put_header(tg_emit *e);
 void c_put_cmake(tg_emit *e);
 void c_put_align_macro(tg_emit *e);

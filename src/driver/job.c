@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/module.h"
+#include "mlf.h"
 #include "session.h"
 
 int tirc_exit_status(tirgen_status status)
@@ -73,11 +74,14 @@ static char *prefix_of(const tirc_args *args)
 
 static int set_options(tirc_job *job)
 {
-    static const enum tirc_option passed_on[] = { TIRC_INTERFACE_API,   TIRC_UNPACKED_API, TIRC_WORKSPACE_ALIGN,
-                                                  TIRC_CONSTANT_ALIGN, TIRC_ENTRY,        TIRC_KEEP_LAYOUT,
-                                                  TIRC_KEEP_SCHEDULE,  TIRC_PARALLEL };
+    static const enum tirc_option passed_on[] = { TIRC_ABI,            TIRC_INTERFACE_API, TIRC_UNPACKED_API, TIRC_WORKSPACE_ALIGN,
+                                                  TIRC_CONSTANT_ALIGN, TIRC_ENTRY,         TIRC_KEEP_LAYOUT,  TIRC_KEEP_SCHEDULE,
+                                                  TIRC_PARALLEL };
+    const char *abi = tirc_option(job->args, TIRC_ABI);
     tirgen_status status = tirgen_set_option(job->ctx, "prefix", job->prefix);
     if (status == TIRGEN_OK) status = tirgen_set_option(job->ctx, "target", job->target);
+    if (status == TIRGEN_OK && abi != NULL && strcmp(abi, "tvm-ffi") == 0)      /* unless the command line says otherwise */
+        status = tirgen_set_option(job->ctx, "interface-api", "packed");
     for (size_t i = 0; status == TIRGEN_OK && i < sizeof passed_on / sizeof passed_on[0]; ++i) {
         const char *value = tirc_option(job->args, passed_on[i]);
         if (value != NULL) status = tirgen_set_option(job->ctx, tirc_option_name(passed_on[i]) + 1, value);
@@ -112,7 +116,12 @@ int tirc_job_read(tirc_job *job)
     for (size_t i = 0; status == TIRGEN_OK && i < args->nmodels; ++i) {
         if (tirc_option_on(args, TIRC_VERBOSE)) tirc_say("reading %s", args->model[i]);
         tirc_progress_step(job->progress, args->model[i]);
-        status = tirgen_load_file(job->ctx, args->model[i]);
+        if (tirc_archive_is(args->model[i])) {
+            int failed = tirc_mlf_read(job, args->model[i]);
+            if (failed != 0) return failed;
+        } else {
+            status = tirgen_load_file(job->ctx, args->model[i]);
+        }
     }
     for (size_t i = 0; status == TIRGEN_OK && i < tirc_option_count(args, TIRC_PARAMS); ++i) {
         const char *path = tirc_option_at(args, TIRC_PARAMS, i);

@@ -7,6 +7,7 @@
 #include "ir/guard.h"
 #include "ir/module.h"
 #include "job.h"
+#include "mlf.h"
 #include "ops/ops.h"
 #include "run.h"
 #include "session.h"
@@ -23,11 +24,20 @@ static void tell_sizes(tirc_job *job, const tirc_output *to)
                  r.workspace_bytes, r.workspace_bound);
 }
 
+/* -o net.tar: a model library in place of a folder. */
+static bool is_archive(const char *path)
+{
+    size_t n = path == NULL ? 0 : strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".tar") == 0;
+}
+
 static int emit_files(tirc_job *job)
 {
     const char *dir = tirc_option(job->args, TIRC_OUTPUT);
     tirc_output *to;
-    int status = tirc_job_compile(job, NULL);
+    int status;
+    if (is_archive(dir)) return tirc_mlf_write(job, dir);
+    status = tirc_job_compile(job, NULL);
     if (status != 0) return status;
     to = tirc_output_new(dir == NULL ? job->prefix : dir);
     status = tirc_job_emit(job, to);

@@ -14,6 +14,7 @@ typedef struct tg_options {
     const char *prefix;             /* of every external symbol; default tvmgen_default. Checked: tg_prefix_check() */
     const char *target;             /* TVM target string: "c -mcpu=cortex-m4"; default "c" */
     enum tg_interface interface_api;
+    bool ffi;                       /* also offer the model to tvm-ffi; with the packed interface */
     bool unpacked_api;              /* operators take plain pointers; set unless -unpacked-api=0 or the packed interface */
     int32_t workspace_align, constant_align;    /* bytes, powers of two; default 16 */
     const char *entry;              /* Relay function compiled as the model; default "main" */
