@@ -354,8 +354,9 @@ const tg_type *tg_type_argwhere(tg_ctx *cx, const tg_op *op, const tg_node *call
     const tg_type *t = tg_arg_tensor(cx, call, 0);
     if (t == NULL) return NULL;
     if (call->kid[0]->kind != TG_RCONST)
-        return tg_arg_error(cx, call, 0, "the number of rows of the result depends on the values of the condition, which "
-                                         "are known only when the model runs");
+        return tg_arg_error(cx, call, 0,
+                            "the number of rows of the result depends on the values of the condition, which are known "
+                            "only when the model runs");
     int64_t dim[2] = { count_nonzero(call->kid[0]->u.tensor), t->n };
     return tg_tensor_of(cx, call, TG_INT32, 2, dim);
 }

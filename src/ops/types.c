@@ -5,26 +5,33 @@
 
 /* ---- operands ---- */
 
+static const char *name_of(tg_ctx *cx, const tg_node *call, uint32_t i)
+{
+    return tg_op_arg_name(cx, tg_op_find(cx, call->u.call->op), i)->text;
+}
+
 static const tg_type *known_extents(tg_ctx *cx, const tg_node *call, uint32_t i, const tg_type *t)
 {
     if (t->n > TG_MAX_NDIM)
-        return tg_arg_error(cx, call, i, "operand %u has %u dimensions, at most %d are possible", i, t->n,
+        return tg_arg_error(cx, call, i, "%s has %u dimensions, at most %d are possible", name_of(cx, call, i), t->n,
                             (int)TG_MAX_NDIM);
     for (uint32_t k = 0; k < t->n; ++k)
         if (t->dim[k] < 0)
-            return tg_arg_error(cx, call, i, "dimension %u of operand %u is not known at compile time", k, i);
+            return tg_arg_error(cx, call, i, "dimension %u of %s is not known at compile time", k,
+                                name_of(cx, call, i));
         else if (t->dim[k] > TG_MAX_ELEMENTS)
-            return tg_arg_error(cx, call, i, "dimension %u of operand %u is too large", k, i);
+            return tg_arg_error(cx, call, i, "dimension %u of %s is too large", k, name_of(cx, call, i));
     int64_t elements;
-    return tg_type_elements(t, &elements) ? t : tg_arg_error(cx, call, i, "operand %u is too large", i);
+    return tg_type_elements(t, &elements) ? t : tg_arg_error(cx, call, i, "%s is too large", name_of(cx, call, i));
 }
 
 const tg_type *tg_arg_tensor(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
     const tg_type *t = call->kid[i]->type;
-    if (t == NULL || t->kind != TG_T_TENSOR) return tg_arg_error(cx, call, i, "operand %u must be a tensor", i);
+    if (t == NULL || t->kind != TG_T_TENSOR)
+        return tg_arg_error(cx, call, i, "%s must be a tensor", name_of(cx, call, i));
     if (t->dtype.lanes != 1 || t->dtype.code == kDLOpaqueHandle)
-        return tg_arg_error(cx, call, i, "operand %u must hold numbers", i);
+        return tg_arg_error(cx, call, i, "%s must hold numbers", name_of(cx, call, i));
     return known_extents(cx, call, i, t);
 }
 
@@ -32,15 +39,14 @@ const tg_type *tg_arg_of_rank(tg_ctx *cx, const tg_node *call, uint32_t i, uint3
 {
     const tg_type *t = tg_arg_tensor(cx, call, i);
     if (t == NULL || t->n == ndim) return t;
-    const tg_op *op = tg_op_find(cx, call->u.call->op);
-    return tg_arg_error(cx, call, i, "%s has %u dimensions, expected %u", tg_op_arg_name(cx, op, i)->text, t->n, ndim);
+    return tg_arg_error(cx, call, i, "%s has %u dimensions, expected %u", name_of(cx, call, i), t->n, ndim);
 }
 
 const tg_type *tg_arg_tuple(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
     const tg_type *t = call->kid[i]->type;
     if (t == NULL || t->kind != TG_T_TUPLE)
-        return tg_arg_error(cx, call, i, "operand %u must be a tuple of tensors", i);
+        return tg_arg_error(cx, call, i, "%s must be a tuple of tensors", name_of(cx, call, i));
     for (uint32_t k = 0; k < t->n; ++k) {
         if (t->field[k]->kind != TG_T_TENSOR)
             return tg_arg_error(cx, call, i, "field %u of the tuple is not a tensor", k);
@@ -60,13 +66,13 @@ bool tg_same_dtype(tg_ctx *cx, const tg_node *call, uint32_t i, uint32_t j)
 bool tg_want_float(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
     return tg_is_float(call->kid[i]->type->dtype) ||
-           tg_arg_error(cx, call, i, "operand %u must be of a floating type", i) != NULL;
+           tg_arg_error(cx, call, i, "%s must be of a floating type", name_of(cx, call, i)) != NULL;
 }
 
 bool tg_want_int(tg_ctx *cx, const tg_node *call, uint32_t i)
 {
     return tg_is_int(call->kid[i]->type->dtype) ||
-           tg_arg_error(cx, call, i, "operand %u must be of an integer type", i) != NULL;
+           tg_arg_error(cx, call, i, "%s must be of an integer type", name_of(cx, call, i)) != NULL;
 }
 
 /* ---- results ---- */

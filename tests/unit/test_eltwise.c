@@ -88,7 +88,7 @@ static void constants_and_likes_are_filled(void **state)
 static void wrong_types_are_refused(void **state)
 {
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(2), int32]) { exp(%x) }"),
-                        "error: exp: operand 0 must be of a floating type");
+                        "error: exp: data must be of a floating type");
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(2), float32]) { logical_not(%x) }"),
                         "error: logical_not: the operand must be bool");
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(2), float32]) { reinterpret(%x, dtype=\"int64\") }"),
@@ -96,7 +96,7 @@ static void wrong_types_are_refused(void **state)
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(1, 2), float32], %a: Tensor[(3), float32]) { nn.prelu(%x, %a) }"),
                         "error: nn.prelu: alpha has 3 values, axis 1 of the data has extent 2");
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(2, ?), float32]) { exp(%x) }"),
-                        "error: exp: dimension 1 of operand 0 is not known at compile time");
+                        "error: exp: dimension 1 of data is not known at compile time");
 }
 
 int main(void)

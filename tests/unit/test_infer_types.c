@@ -57,7 +57,7 @@ static void the_other_functions_are_still_checked(void **state)
                    "def @main(%x: float32) { @a(%x) }");
     assert_int_equal(f->cx->nerrors, 2);
     assert_non_null(strstr(tg_text_z(&f->log), "unknown operator nope"));
-    assert_non_null(strstr(tg_text_z(&f->log), "exp: operand 0 must be of a floating type"));
+    assert_non_null(strstr(tg_text_z(&f->log), "exp: data must be of a floating type"));
 }
 
 static void a_typed_module_keeps_its_nodes(void **state)

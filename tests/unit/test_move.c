@@ -39,7 +39,7 @@ static void tensors_join_and_part(void **state)
     assert_string_equal(op_type(state, "def @main(%a: Tensor[(1, 2), float32], %b: Tensor[(2, 2), float32]) { %0 = (%a, %b); concatenate(%0, axis=1) }"),
                         "error: concatenate: field 1 is Tensor[(2, 2), float32], which does not fit Tensor[(1, 2), float32]");
     assert_string_equal(op_type(state, "def @main(%a: Tensor[(1, 2), float32]) { concatenate(%a) }"),
-                        "error: concatenate: operand 0 must be a tuple of tensors");
+                        "error: concatenate: data must be a tuple of tensors");
 }
 
 static void elements_repeat(void **state)

@@ -93,7 +93,7 @@ static void impossible_axes_are_refused(void **state)
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(0), float32]) { argmax(%x) }"),
                         "error: argmax: the position of an extreme among no elements does not exist");
     assert_string_equal(op_type(state, "def @main(%x: Tensor[(2), int32]) { nn.softmax(%x) }"),
-                        "error: nn.softmax: operand 0 must be of a floating type");
+                        "error: nn.softmax: data must be of a floating type");
 }
 
 int main(void)
