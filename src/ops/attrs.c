@@ -81,6 +81,7 @@ static void note_attributes(tg_ctx *cx, const tg_op *op, const tg_node *call)
     tg_note(cx, call->span, op->nattrs > 0 ? "its attributes: %s" : "it has none", tg_text_z(&t));
 }
 
+/* Attributes that other versions of TVM print are no reason to refuse a text; wrong values are. */
 bool tg_attrs_check(tg_ctx *cx, const tg_op *op, const tg_node *call)
 {
     const tg_value *dict = call->u.call->attrs;
@@ -89,9 +90,8 @@ bool tg_attrs_check(tg_ctx *cx, const tg_op *op, const tg_node *call)
         const struct tg_op_attr *a = find(op, dict->key[i]->text);
         tg_span at = dict->item[i]->span.file != 0 ? dict->item[i]->span : call->span;
         if (a == NULL) {
-            tg_error(cx, at, "%s has no attribute %s", op->name, dict->key[i]->text);
+            tg_warning(cx, at, "%s has no attribute %s; it is ignored", op->name, dict->key[i]->text);
             note_attributes(cx, op, call);
-            ok = false;
         } else if (!fits(a, dict->item[i])) {
             tg_error(cx, at, "%s: attribute %s must be %s%s", op->name, a->name->text, kind_text(a->kind),
                      a->none ? " or None" : "");
