@@ -84,6 +84,20 @@ static void add_shapes(paragraph *p, const c_fn *fn)
     }
 }
 
+/* On a line of its own: tiles, what is kept where. */
+static void add_schedule(paragraph *p, const char *says)
+{
+    if (says[0] == '\0')
+        return;
+    tg_puts(p->e->to, "\n * Schedule:");
+    p->column = strlen(" * Schedule:");
+    while (*says != '\0') {
+        size_t n = strcspn(says, " ");
+        add_piece(p, 1, says, n);
+        says += n + (says[n] == ' ');
+    }
+}
+
 void c_describe(tg_emit *e, const c_fn *fn)
 {
     paragraph p = { e, 3 };
@@ -98,6 +112,7 @@ void c_describe(tg_emit *e, const c_fn *fn)
     add_piece(&p, 2, layout, strlen(layout));
     add_shapes(&p, fn);
     add_piece(&p, 2, place, strlen(place));
+    add_schedule(&p, tg_v_get_str(fn->f->attrs, "tirgen.schedule", ""));
     tg_puts(e->to, " */\n");
 }
 
