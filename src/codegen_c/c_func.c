@@ -147,10 +147,16 @@ void c_name_params(tg_emit *e, const c_fn *fn)
     }
 }
 
+/* An operator of a model: not its main, not a function of its own right. */
+bool c_is_model_kernel(const tg_emit *e, const c_fn *fn)
+{
+    return e->model.main != NULL && !fn->is_main && !fn->is_public && tg_v_get_int(fn->f->attrs, TG_TASK, 0) == 0;
+}
+
 void c_put_signature(tg_emit *e, const c_fn *fn)
 {
     const char *type = fn->returns ? c_type(e, fn->ret, fn->f->span) : "void";
-    const char *start = tg_format(e->cx, "%s%s %s(", fn->is_public ? "" : "static ", type, fn->name->text);
+    const char *start = tg_format(e->cx, "%s%s %s(", fn->is_public ? "" : c_is_model_kernel(e, fn) ? "TIRGEN_KERNEL " : "static ", type, fn->name->text);
     size_t column = strlen(start);
     tg_puts(e->to, start);
     for (uint32_t i = 0; i < fn->f->nparams; ++i) {

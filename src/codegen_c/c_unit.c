@@ -41,8 +41,20 @@ static void put_includes(tg_emit *e)
         c_put_dot_headers(e);
 }
 
+static void put_kernel_macro(tg_emit *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->fn.n; ++i)
+        any = any || c_is_model_kernel(e, e->fn.at[i]);
+    if (any)
+        tg_puts(e->to, "\n/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */\n"
+                       "#ifndef TIRGEN_KERNEL\n#if defined(__GNUC__)\n#define TIRGEN_KERNEL static __attribute__((noinline))\n"
+                       "#else\n#define TIRGEN_KERNEL static\n#endif\n#endif\n");
+}
+
 static void put_macros(tg_emit *e)
 {
+    put_kernel_macro(e);
     if (e->table.n > 0 || c_has_constant_pools(e)) {
         tg_putc(e->to, '\n');
         c_put_align_macro(e);

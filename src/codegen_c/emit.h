@@ -289,6 +289,7 @@ void c_body(tg_emit *e, const tg_node *n);                      /* statements at
 void c_function(tg_emit *e, c_fn *fn);
 void c_signature(tg_emit *e, const c_fn *fn);                   /* without the final ; or { */
 void c_name_params(tg_emit *e, const c_fn *fn);                 /* in the scope that is open */
+bool c_is_model_kernel(const tg_emit *e, const c_fn *fn);
 void c_put_signature(tg_emit *e, const c_fn *fn);               /* of named parameters */
 /* "const float *restrict x"; promise: with restrict where the function makes that promise. */
 const char *c_param_text(tg_emit *e, const c_fn *fn, uint32_t i, bool promise);

@@ -94,7 +94,7 @@ static void constants_and_kernels_are_static_and_const(void **state)
     has(c, "#include \"tvmgen_net.h\"\n\n#include <math.h>\n#include <stddef.h>\n");
     has(c, "/* float32[3] */\nstatic const TIRGEN_ALIGN(16) TIRGEN_CONST_SECTION float b[3] = {\n    0x1p-1f, 0x1p+0f, INFINITY\n};\n");
     has(c, "/* nn.bias_add, add  NC  float32[2,3], float32[3] -> float32[2,3]  t.py:5:5 */\n"
-           "static void fused_add(const float *TIRGEN_RESTRICT data, const float *TIRGEN_RESTRICT bias,\n"
+           "TIRGEN_KERNEL void fused_add(const float *TIRGEN_RESTRICT data, const float *TIRGEN_RESTRICT bias,\n"
            "    float *TIRGEN_RESTRICT add)\n{\n");
     has(c, "static int32_t tvm_main(const float *x, float *y, uint8_t *workspace)\n{\n"
            "    float *sid_1 = (float *)(void *)workspace;\n    fused_add(x, b, sid_1);\n    fused_add(sid_1, b, y);\n    return 0;\n}\n");

@@ -3,13 +3,22 @@
 
 #include <stddef.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 static inline float max_float(float a, float b)
 {
     return a > b ? a : b;
 }
 
 /* nn.bias_add, nn.relu  float32[1,4], float32[4] -> float32[1,4]  bias_add.relay:4:8 */
-static void fused_nn_bias_add_nn_relu(const float *TIRGEN_RESTRICT data,
+TIRGEN_KERNEL void fused_nn_bias_add_nn_relu(const float *TIRGEN_RESTRICT data,
     const float *TIRGEN_RESTRICT bias, float *TIRGEN_RESTRICT relu)
 {
     for (int32_t j = 0; j < 4; ++j) {

@@ -4,8 +4,17 @@
 #include <math.h>
 #include <stddef.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 /* nn.dense, nn.relu  float32[1,4], float32[3,4] -> float32[1,3]  dense_chain.relay:4:8 */
-static void fused_nn_dense_nn_relu(const float *TIRGEN_RESTRICT data,
+TIRGEN_KERNEL void fused_nn_dense_nn_relu(const float *TIRGEN_RESTRICT data,
     const float *TIRGEN_RESTRICT weight, float *TIRGEN_RESTRICT relu)
 {
     for (int32_t j = 0; j < 3; ++j) {
@@ -18,8 +27,8 @@ static void fused_nn_dense_nn_relu(const float *TIRGEN_RESTRICT data,
 }
 
 /* nn.dense  float32[1,3], float32[2,3] -> float32[1,2]  dense_chain.relay:6:8 */
-static void fused_nn_dense(const float *TIRGEN_RESTRICT data, const float *TIRGEN_RESTRICT weight,
-    float *TIRGEN_RESTRICT dense)
+TIRGEN_KERNEL void fused_nn_dense(const float *TIRGEN_RESTRICT data,
+    const float *TIRGEN_RESTRICT weight, float *TIRGEN_RESTRICT dense)
 {
     for (int32_t j = 0; j < 2; ++j) {
         float acc = 0.0f;
@@ -31,7 +40,8 @@ static void fused_nn_dense(const float *TIRGEN_RESTRICT data, const float *TIRGE
 }
 
 /* nn.softmax  float32[1,2] -> float32[1,2]  dense_chain.relay:7:3 */
-static void fused_nn_softmax(const float *TIRGEN_RESTRICT data, float *TIRGEN_RESTRICT softmax)
+TIRGEN_KERNEL void fused_nn_softmax(const float *TIRGEN_RESTRICT data,
+    float *TIRGEN_RESTRICT softmax)
 {
     float row_exp[2];
     {

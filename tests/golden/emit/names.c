@@ -3,9 +3,19 @@
 
 #include <stddef.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 /* add, add  float32[2], float32[2], float32[2] -> float32[2]  names.relay:4:8 */
-static void fused_add_add(const float *TIRGEN_RESTRICT lhs, const float *TIRGEN_RESTRICT rhs,
-    const float *TIRGEN_RESTRICT rhs_1, float *TIRGEN_RESTRICT add_1)
+TIRGEN_KERNEL void fused_add_add(const float *TIRGEN_RESTRICT lhs,
+    const float *TIRGEN_RESTRICT rhs, const float *TIRGEN_RESTRICT rhs_1,
+    float *TIRGEN_RESTRICT add_1)
 {
     for (int32_t i = 0; i < 2; ++i) {
         add_1[i] = lhs[i] + rhs[i] + rhs_1[i];

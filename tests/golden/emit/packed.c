@@ -5,8 +5,17 @@
 
 #include <tirgen_rt/packed.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 /* divide  packed.relay:4:3 */
-static int32_t fused_divide(TVMValue *args, int *arg_type_ids, int num_args,
+TIRGEN_KERNEL int32_t fused_divide(TVMValue *args, int *arg_type_ids, int num_args,
     TVMValue *out_ret_value, int *out_ret_tcode, void *resource_handle)
 {
     (void)arg_type_ids;

@@ -3,6 +3,15 @@
 
 #include <stddef.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 #ifndef TIRGEN_ALIGN
 #if defined(__GNUC__) || defined(__ARMCC_VERSION)
 #define TIRGEN_ALIGN(bytes) __attribute__((aligned(bytes)))
@@ -36,7 +45,7 @@ static const TIRGEN_ALIGN(16) TIRGEN_CONST_SECTION struct t_constants_pool const
 };
 
 /* t_fused_add  int8[4], uint8[20] -> int8[4]  pools.py:19:5 */
-static int32_t t_fused_add(const int8_t *TIRGEN_RESTRICT p0, int8_t *TIRGEN_RESTRICT T_add,
+TIRGEN_KERNEL int32_t t_fused_add(const int8_t *TIRGEN_RESTRICT p0, int8_t *TIRGEN_RESTRICT T_add,
     const uint8_t *TIRGEN_RESTRICT constants_var, const uint8_t *TIRGEN_RESTRICT workspace_var)
 {
     (void)workspace_var;

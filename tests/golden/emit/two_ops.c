@@ -4,8 +4,18 @@
 #include <math.h>
 #include <stddef.h>
 
+/* Kernels stay functions of their own: in profiles, on the stack, and where restrict is promised. */
+#ifndef TIRGEN_KERNEL
+#if defined(__GNUC__)
+#define TIRGEN_KERNEL static __attribute__((noinline))
+#else
+#define TIRGEN_KERNEL static
+#endif
+#endif
+
 /* nn.softmax  float32[1,3] -> float32[1,3]  two_ops.relay:4:8 */
-static void fused_nn_softmax(const float *TIRGEN_RESTRICT data, float *TIRGEN_RESTRICT softmax)
+TIRGEN_KERNEL void fused_nn_softmax(const float *TIRGEN_RESTRICT data,
+    float *TIRGEN_RESTRICT softmax)
 {
     float row_exp[3];
     {
