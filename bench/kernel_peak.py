@@ -96,10 +96,9 @@ def multiply_adds(comment):
 def timed(source):
     """Every call of a kernel between two readings of the clock; kernels stay functions."""
     kernels = {}
-    for m in re.finditer(r"/\* ((?:[^*]|\*(?!/))*)\*/\nstatic void (\w+)\(", source):
+    for m in re.finditer(r"/\* ((?:[^*]|\*(?!/))*)\*/\nTIRGEN_KERNEL void (\w+)\(", source):
         kernels[m.group(2)] = m.group(1).replace("\n *", "")
     names = list(kernels)
-    source = re.sub(r"\nstatic void (%s)\(" % "|".join(names), r"\n__attribute__((noinline)) static void \1(", source)
     call = re.compile(r"^(\s+)((?:\w+ = )?(%s)\((?:[^;])*\);)" % "|".join(names), re.M)
     source = call.sub(lambda m: "%skernel_start = kernel_now(); %s kernel_time[%d] += kernel_now() - kernel_start; ++kernel_runs[%d];"
                       % (m.group(1), m.group(2), names.index(m.group(3)), names.index(m.group(3))), source)
